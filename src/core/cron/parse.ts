@@ -1,0 +1,137 @@
+import { type Duration, parseDuration } from "../duration.ts"
+import { BelfryError } from "../errors.ts"
+import { SECOND } from "../instant.ts"
+import { zoneNamed } from "../zone.ts"
+import type { CalendarCron, Cron, CronOptions, DstPolicy } from "./cron.ts"
+import { FIELDS, type Field } from "./field.ts"
+import { laddersOf } from "./ladder.ts"
+import { daysIn } from "./month-days.ts"
+import { parseField } from "./parse-field.ts"
+
+export const DEFAULT_DST: DstPolicy = { gap: "after", overlap: "first" }
+
+/** Long enough for any list a person writes, short enough that no expression costs more than microseconds. */
+export const EXPRESSION_MAX = 256
+
+const DESCRIPTORS: Readonly<Record<string, string>> = {
+  "@hourly": "0 * * * *",
+  "@daily": "0 0 * * *",
+  "@midnight": "0 0 * * *",
+  "@weekly": "0 0 * * 0",
+  "@monthly": "0 0 1 * *",
+  "@yearly": "0 0 1 1 *",
+  "@annually": "0 0 1 1 *",
+}
+
+/** Reads an expression, or says what is wrong with it and where. An expression that can never match is refused. */
+export function parseCron(expression: string, options: CronOptions = {}): Cron {
+  if (typeof expression !== "string") throw syntaxError(String(expression), "is not text")
+  if (expression.length > EXPRESSION_MAX) {
+    throw syntaxError(
+      `${expression.slice(0, 40)}…`,
+      `has ${expression.length} characters; at most ${EXPRESSION_MAX} are read`,
+    )
+  }
+  const trimmed = expression.trim()
+  if (/^@every(?![a-z])/i.test(trimmed)) return parseEvery(expression, trimmed, options)
+  if (!trimmed.startsWith("@")) return parseCalendar(expression, expression, options)
+  const meant = DESCRIPTORS[trimmed.toLowerCase()]
+  if (meant !== undefined) return parseCalendar(meant, expression, options)
+  const known = `${Object.keys(DESCRIPTORS).join(", ")} and @every`
+  throw syntaxError(expression, `is not a descriptor. Known are ${known}`)
+}
+
+function parseEvery(expression: string, trimmed: string, options: CronOptions): Cron {
+  const everyMs = parseDuration(trimmed.slice("@every".length).trim() as Duration, "@every interval")
+  if (everyMs < SECOND) throw syntaxError(expression, "is shorter than a second")
+  return { kind: "interval", expression, everyMs, anchor: options.anchor ?? null }
+}
+
+function parseCalendar(text: string, expression: string, options: CronOptions): CalendarCron {
+  const words = [...text.matchAll(/[^ \t\r\n]+/g)]
+  if (words.length !== 5 && words.length !== 6) {
+    const count = words.length === 1 ? "1 field" : `${words.length} fields`
+    throw new BelfryError(
+      "BELFRY_CRON_FIELD_COUNT",
+      `${JSON.stringify(expression)} has ${count}; expected 5 (minute hour day month weekday), or 6 with seconds first.`,
+      { details: { expression, count: words.length } },
+    )
+  }
+  const hasSeconds = words.length === 6
+  const fields = words.map((word, index) =>
+    parseField({
+      spec: FIELDS[hasSeconds ? index : index + 1]!,
+      ...withoutPlus(word[0], word.index, index === words.length - 1),
+      number: index + 1,
+      expression,
+      seed: options.seed ?? "",
+    }),
+  )
+  const cron = assemble(hasSeconds ? fields : [ON_THE_MINUTE, ...fields], {
+    expression,
+    hasSeconds,
+    wantsBoth: options.dayMatch === "both" || words[words.length - 1]![0].startsWith("+"),
+    options,
+  })
+  if (!canMatch(cron)) throw neverMatches(cron)
+  return cron
+}
+
+/** `+` before the weekday asks for both day fields to match; it belongs to neither. */
+function withoutPlus(text: string, position: number, isWeekday: boolean): { text: string; position: number } {
+  return isWeekday && text.startsWith("+")
+    ? { text: text.slice(1), position: position + 1 }
+    : { text, position }
+}
+
+const ON_THE_MINUTE: Field = { text: "0", items: [{ kind: "value", value: 0 }], values: [0], isAny: false }
+
+function assemble(
+  fields: readonly Field[],
+  about: { expression: string; hasSeconds: boolean; wantsBoth: boolean; options: CronOptions },
+): CalendarCron {
+  const [second, minute, hour, dayOfMonth, month, dayOfWeek] = fields as [
+    Field,
+    Field,
+    Field,
+    Field,
+    Field,
+    Field,
+  ]
+  const named = { second, minute, hour, dayOfMonth, month, dayOfWeek }
+  return {
+    kind: "calendar",
+    expression: about.expression,
+    zone: zoneNamed(about.options.timezone ?? "UTC"),
+    dst: { ...DEFAULT_DST, ...about.options.dst },
+    dayMatch: about.wantsBoth ? "both" : "either",
+    hasSeconds: about.hasSeconds,
+    isFixedTime: !minute.text.startsWith("*") && !hour.text.startsWith("*"),
+    ...named,
+    ladders: laddersOf(named),
+  }
+}
+
+const LONGEST = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+/** Every month begins with every weekday once in 400 years, in leap years too: if no shape fits, no year ever will. */
+function canMatch(cron: CalendarCron): boolean {
+  return cron.month.values.some((month) =>
+    [0, 1, 2, 3, 4, 5, 6].some((firstWeekday) => daysIn(cron, LONGEST[month - 1]!, firstWeekday) !== 0),
+  )
+}
+
+function neverMatches(cron: CalendarCron): BelfryError {
+  return new BelfryError(
+    "BELFRY_CRON_NEVER",
+    `${JSON.stringify(cron.expression)} never matches: no month of "${cron.month.text}" has a day "${cron.dayOfMonth.text}"` +
+      `${cron.dayOfWeek.isAny ? "" : ` that is also "${cron.dayOfWeek.text}"`}.`,
+    { details: { expression: cron.expression } },
+  )
+}
+
+function syntaxError(expression: string, problem: string): BelfryError {
+  return new BelfryError("BELFRY_CRON_SYNTAX", `${JSON.stringify(expression)} ${problem}.`, {
+    details: { expression, position: 0 },
+  })
+}

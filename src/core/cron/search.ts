@@ -1,0 +1,96 @@
+import { DAY, EARLIEST, type Instant, LATEST, SECOND } from "../instant.ts"
+import type { Span } from "../zone.ts"
+import type { CalendarCron, Cron, IntervalCron } from "./cron.ts"
+import { wallAtOrAfter, wallAtOrBefore } from "./wall.ts"
+
+/** The first instant strictly after `after` at which the expression fires; null if none is left before year 10000. */
+export function nextOccurrence(cron: Cron, after: Instant): Instant | null {
+  return cron.kind === "interval" ? nextInterval(cron, after) : nextOnCalendar(cron, after)
+}
+
+/** The last instant strictly before `before` at which the expression fired. */
+export function previousOccurrence(cron: Cron, before: Instant): Instant | null {
+  return cron.kind === "interval" ? previousInterval(cron, before) : previousOnCalendar(cron, before)
+}
+
+/** A wall time farther away than this is looked up directly instead of walking there span by span. */
+const FAR = 3 * DAY
+
+/**
+ * Walks the zone's spans. In each, the wall clock runs evenly, so one search on the wall clock answers; what is special
+ * about clock changes is only which part of the span counts for a job at fixed times:
+ *
+ * - `first`: not the wall times shown before (from `seenUntil` on);
+ * - `second`: not those that will be shown again (up to `repeatsFrom`);
+ * - a gap before the span: if it swallowed a match, the span's first instant stands in for it.
+ */
+function nextOnCalendar(cron: CalendarCron, after: Instant): Instant | null {
+  const { zone, isFixedTime, dst } = cron
+  const from = Math.max(Math.floor(after / SECOND) * SECOND + SECOND, EARLIEST)
+  if (from > LATEST) return null
+  let span = zone.spanAt(from)
+  while (true) {
+    if (isFixedTime && dst.gap === "after" && span.from >= from && swallowedMatch(cron, span))
+      return span.from
+
+    let start = Math.max(from, span.from) + span.offset
+    if (isFixedTime && dst.overlap === "first") start = Math.max(start, span.seenUntil)
+    let end = span.until + span.offset
+    if (isFixedTime && dst.overlap === "second") end = Math.min(end, span.repeatsFrom)
+    const wall = wallAtOrAfter(cron, start)
+    if (wall < end) return inYears(wall - span.offset)
+    if (wall === Number.POSITIVE_INFINITY || span.until > LATEST) return null
+
+    const following = zone.spanAt(span.until)
+    // Nothing matches between `start` and `wall`: spans that show only that stretch needn't be looked at, nor built.
+    const showsNothingEarlier = following.from + following.offset >= start
+    span =
+      showsNothingEarlier && wall - FAR > following.until
+        ? zone.spanAt(Math.min(wall - FAR, LATEST))
+        : following
+  }
+}
+
+function previousOnCalendar(cron: CalendarCron, before: Instant): Instant | null {
+  const { zone, isFixedTime, dst } = cron
+  const until = Math.min(Math.ceil(before / SECOND) * SECOND - SECOND, LATEST)
+  if (until < EARLIEST) return null
+  let span = zone.spanAt(until)
+  while (true) {
+    let start = span.from + span.offset
+    if (isFixedTime && dst.overlap === "first") start = Math.max(start, span.seenUntil)
+    let end = Math.min(until, span.until - SECOND) + span.offset
+    if (isFixedTime && dst.overlap === "second") end = Math.min(end, span.repeatsFrom - SECOND)
+    const wall = wallAtOrBefore(cron, end)
+    if (wall >= start) return inYears(wall - span.offset)
+    if (isFixedTime && dst.gap === "after" && swallowedMatch(cron, span)) return span.from
+    if (wall === Number.NEGATIVE_INFINITY || span.from <= EARLIEST) return null
+
+    const preceding = zone.spanAt(span.from - SECOND)
+    const showsNothingLater = preceding.until + preceding.offset <= end + SECOND
+    span =
+      showsNothingLater && wall + FAR < preceding.from
+        ? zone.spanAt(Math.max(wall + FAR, EARLIEST))
+        : preceding
+  }
+}
+
+/** Whether the clock jumped over a matching wall time as this span began. */
+function swallowedMatch(cron: CalendarCron, span: Span): boolean {
+  const firstWall = span.from + span.offset
+  return span.seenUntil < firstWall && wallAtOrAfter(cron, span.seenUntil) < firstWall
+}
+
+function inYears(instant: Instant): Instant | null {
+  return instant >= EARLIEST && instant <= LATEST ? instant : null
+}
+
+function nextInterval({ everyMs, anchor }: IntervalCron, after: Instant): Instant | null {
+  if (anchor === null) return inYears(after + everyMs)
+  return inYears(anchor + (Math.floor((after - anchor) / everyMs) + 1) * everyMs)
+}
+
+function previousInterval({ everyMs, anchor }: IntervalCron, before: Instant): Instant | null {
+  if (anchor === null) return inYears(before - everyMs)
+  return inYears(anchor + (Math.ceil((before - anchor) / everyMs) - 1) * everyMs)
+}

@@ -1,0 +1,62 @@
+import { BelfryError } from "./errors.ts"
+import { DAY, HOUR, MINUTE, SECOND } from "./instant.ts"
+
+type Unit = "ms" | "s" | "m" | "h" | "d" | "w"
+
+/** `"90s"`, `"15m"`, `"1h30m"`, ISO 8601 such as `"PT15M"`, or milliseconds. Days are 24 hours. */
+export type Duration = number | `${number}${Unit}` | `${number}${Unit}${number}${Unit}` | `P${string}`
+
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: SECOND, m: MINUTE, h: HOUR, d: DAY, w: 7 * DAY }
+
+/** Longer than any store's instant can carry, and than anybody means. */
+export const DURATION_MAX = 1_000 * 366 * DAY
+
+/** Milliseconds, whole and not negative. `what` names the option in the error. */
+export function parseDuration(value: Duration | string, what = "duration"): number {
+  const ms = typeof value === "number" ? value : (parseIso(value) ?? parseUnits(value))
+  if (ms !== undefined && Number.isFinite(ms) && ms >= 0 && ms <= DURATION_MAX) return Math.round(ms)
+  throw new BelfryError(
+    "BELFRY_DURATION_INVALID",
+    `The ${what} ${JSON.stringify(value)?.slice(0, 80)} is not a duration. Write "90s", "15m", "1h30m" or milliseconds.`,
+    { details: { what, value } },
+  )
+}
+
+function parseUnits(text: string): number | undefined {
+  if (typeof text !== "string" || text.length > 64) return undefined
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d|w)/g)]
+  if (parts.length === 0 || parts.map((part) => part[0]).join("") !== text) return undefined
+  return parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNIT_MS[unit!]!, 0)
+}
+
+function parseIso(text: string): number | undefined {
+  if (typeof text !== "string" || text.length > 64) return undefined
+  const match = /^P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/.exec(text)
+  if (!match || match.slice(1).every((part) => part === undefined)) return undefined
+  const [weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0] = match
+    .slice(1)
+    .map((part) => Number(part ?? 0))
+  return weeks * 7 * DAY + days * DAY + hours * HOUR + minutes * MINUTE + seconds * SECOND
+}
+
+/** `1h 30m`: two largest units, for people. */
+export function formatDuration(ms: number): string {
+  if (ms < SECOND) return `${Math.round(ms)}ms`
+  const units: readonly (readonly [string, number])[] = [
+    ["d", DAY],
+    ["h", HOUR],
+    ["m", MINUTE],
+    ["s", SECOND],
+  ]
+  const first = units.findIndex(([, size]) => ms >= size)
+  const shown = units.slice(first, first + 2)
+  let rest = ms
+  return shown
+    .map(([unit, size]) => {
+      const count = Math.floor(rest / size)
+      rest -= count * size
+      return count === 0 ? "" : `${count}${unit}`
+    })
+    .filter(Boolean)
+    .join(" ")
+}

@@ -1,0 +1,72 @@
+/**
+ * Everything that can go wrong by mistake or by fault, in one table. Races are not here: they are answers.
+ * `status` is what the HTTP face says; `remedy` is what a person can do. `docs/reference/errors.md` is kept equal.
+ */
+export const ERRORS = {
+  BELFRY_CRON_SYNTAX: { status: 422, remedy: "Mend the expression at the position shown." },
+  BELFRY_CRON_FIELD_COUNT: { status: 422, remedy: "Write 5 fields, or 6 with seconds first." },
+  BELFRY_CRON_FIELD_RANGE: { status: 422, remedy: "Use a value inside the range shown." },
+  BELFRY_CRON_NEVER: { status: 422, remedy: "Choose a day that exists in one of the months named." },
+  BELFRY_TIMEZONE_UNKNOWN: { status: 422, remedy: "Use an IANA name such as Europe/Berlin." },
+  BELFRY_DURATION_INVALID: {
+    status: 422,
+    remedy: 'Write a duration such as "90s", "15m" or "1h30m", or milliseconds.',
+  },
+  BELFRY_INSTANT_INVALID: { status: 422, remedy: "Pass a Date or an RFC 3339 time with an offset." },
+  BELFRY_SCHEDULE_INVALID: { status: 422, remedy: "Mend the field named in the message." },
+  BELFRY_SCHEDULE_EXISTS: { status: 409, remedy: "Choose another id, or update the schedule that has it." },
+  BELFRY_SCHEDULE_NOT_FOUND: { status: 404, remedy: "List the schedules to see which ids exist." },
+  BELFRY_SCHEDULE_CHANGED: {
+    status: 412,
+    remedy: "Read the schedule again and repeat the change on its new version.",
+  },
+  BELFRY_OCCURRENCE_INVALID: { status: 422, remedy: "Preview the schedule to see its occurrences." },
+  BELFRY_BACKFILL_INVALID: { status: 422, remedy: "Narrow the range, or raise the limit." },
+  BELFRY_BACKFILL_CHANGED: { status: 409, remedy: "Plan the backfill again and look at the difference." },
+  BELFRY_TASK_INVALID: { status: 422, remedy: "Mend the task's definition." },
+  BELFRY_TASK_UNKNOWN: {
+    status: 422,
+    remedy: "Add the task to `tasks`, or delete the schedule that names it.",
+  },
+  BELFRY_PAYLOAD_INVALID: { status: 422, remedy: "Make the payload match the task's schema." },
+  BELFRY_PAYLOAD_TOO_LARGE: { status: 413, remedy: "Store the data elsewhere and pass a reference." },
+  BELFRY_RUN_INVALID: { status: 422, remedy: "Mend the option named in the message." },
+  BELFRY_RUN_NOT_FOUND: { status: 404, remedy: "List the runs; history is pruned by age and count." },
+  BELFRY_RUN_STATE: { status: 409, remedy: "Look at the run's state: this change doesn't apply to it." },
+  BELFRY_RUN_HELD: { status: 409, remedy: "Wait for the run that holds the key, or cancel it." },
+  BELFRY_SCHEDULER_INVALID: { status: 500, remedy: "Mend the option named in the message." },
+  BELFRY_STORE_UNAVAILABLE: { status: 503, remedy: "Check that the database is running and reachable." },
+  BELFRY_STORE_CLOSED: { status: 503, remedy: "Open a new scheduler: this one's store was closed." },
+} as const satisfies Record<string, { status: number; remedy: string }>
+
+export type ErrorCode = keyof typeof ERRORS
+
+/** The one error class. `details` holds the values the message speaks of, for programs. */
+export class BelfryError extends Error {
+  readonly code: ErrorCode
+  readonly details: Readonly<Record<string, unknown>>
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { details?: Record<string, unknown>; cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = "BelfryError"
+    this.code = code
+    this.details = options.details ?? {}
+  }
+
+  get status(): number {
+    return ERRORS[this.code].status
+  }
+
+  get remedy(): string {
+    return ERRORS[this.code].remedy
+  }
+}
+
+/** Invariants stay on in production: a broken one is a bug of ours, never of the caller's. */
+export function assert(condition: unknown, invariant: string): asserts condition {
+  if (!condition) throw new Error(`Belfry invariant broken: ${invariant}`)
+}

@@ -1,0 +1,203 @@
+import { BelfryError } from "./errors.ts"
+import { DAY, EARLIEST, type Instant, LATEST, SECOND } from "./instant.ts"
+
+/**
+ * Wall time and instants: the only module that knows time zones.
+ *
+ * A wall time is the number of milliseconds the same digits would have in UTC, so that `wall = instant + offset`.
+ * A zone is a sequence of spans of constant offset. Reading one from `Intl` costs about 1.4 µs an instant and a cron
+ * search would need dozens, so the spans of a year are found once (about 0.2 ms) and kept.
+ */
+export interface Zone {
+  readonly name: string
+  /** The span that contains the instant. */
+  spanAt(instant: Instant): Span
+}
+
+/** A stretch of time in which a zone keeps one offset; years are cut apart, so neighbours may have the same one. */
+export interface Span {
+  readonly from: Instant
+  readonly until: Instant
+  readonly offset: number
+  /**
+   * The latest wall time shown before this span began. Below the span's first wall time: the clock jumped forward and
+   * skipped what lies between (a gap). Above it: the clock went back and shows what lies between again (an overlap).
+   */
+  readonly seenUntil: number
+  /** Wall times of this span at or after this one will be shown again by a later span. */
+  readonly repeatsFrom: number
+}
+
+const zones = new Map<string, Zone>()
+
+/** The zone of that IANA name; an unknown name is a mistake. */
+export function zoneNamed(name: string): Zone {
+  const known = zones.get(name)
+  if (known) return known
+  const zone = isUtc(name) ? utc(name) : spansOf(name, formatterOf(name))
+  // Names are accepted in any case, so the cache could otherwise be grown without end from outside.
+  if (zones.size > 2_000) zones.clear()
+  zones.set(name, zone)
+  return zone
+}
+
+/** Tzdata names without a slash. ICU knows more ("BST" is Dhaka to it), but they are guesses, not IANA names. */
+const SHORT_NAMES = new Set(
+  (
+    "CET CST6CDT Cuba EET EST EST5EDT Egypt Eire GB GB-Eire GMT GMT+0 GMT-0 GMT0 Greenwich HST Hongkong Iceland Iran " +
+    "Israel Jamaica Japan Kwajalein Libya MET MST MST7MDT NZ NZ-CHAT Navajo PRC PST8PDT Poland Portugal ROC ROK " +
+    "Singapore Turkey UCT UTC Universal W-SU WET Zulu"
+  )
+    .toUpperCase()
+    .split(" "),
+)
+
+export function isShortZoneName(name: string): boolean {
+  return SHORT_NAMES.has(name.toUpperCase())
+}
+
+function formatterOf(name: string): Intl.DateTimeFormat {
+  // Newer runtimes take "+01:00" as a zone; a fixed offset knows no DST, and what runs on Node 26 must run on 20.
+  const isIana =
+    typeof name === "string" &&
+    (/^(?!SystemV\/)[A-Za-z][\w+-]*(\/[\w+-]+)+$/.test(name) || isShortZoneName(name))
+  try {
+    if (!isIana) throw new RangeError("not an IANA name")
+    return new Intl.DateTimeFormat("en-US", {
+      timeZone: name,
+      hourCycle: "h23",
+      year: "numeric",
+      month: "numeric",
+      day: "numeric",
+      hour: "numeric",
+      minute: "numeric",
+      second: "numeric",
+    })
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause
+    throw new BelfryError(
+      "BELFRY_TIMEZONE_UNKNOWN",
+      `Time zone ${JSON.stringify(String(name).slice(0, 64))} is unknown. Use an IANA name such as "Europe/Berlin" or "UTC".`,
+      { details: { timezone: name }, cause },
+    )
+  }
+}
+
+function isUtc(name: string): boolean {
+  return /^(utc|etc\/utc|gmt|etc\/gmt)$/i.test(name)
+}
+
+function utc(name: string): Zone {
+  const always: Span = {
+    from: Number.NEGATIVE_INFINITY,
+    until: Number.POSITIVE_INFINITY,
+    offset: 0,
+    seenUntil: Number.NEGATIVE_INFINITY,
+    repeatsFrom: Number.POSITIVE_INFINITY,
+  }
+  return { name, spanAt: () => always }
+}
+
+function spansOf(name: string, formatter: Intl.DateTimeFormat): Zone {
+  const years = new Map<number, readonly Span[]>()
+  // Most searches stay where the last one was: remembering it makes the common case two comparisons.
+  let last: Span | undefined
+
+  function spanAt(instant: Instant): Span {
+    if (last !== undefined && instant >= last.from && instant < last.until) return last
+    const year = new Date(Math.min(Math.max(instant, EARLIEST), LATEST)).getUTCFullYear()
+    let spans = years.get(year)
+    if (spans === undefined) {
+      spans = spansOfYear(formatter, year)
+      years.set(year, spans)
+    }
+    last = spans.find((span) => instant < span.until) ?? spans[spans.length - 1]!
+    return last
+  }
+
+  return { name, spanAt }
+}
+
+/** No two changes of any zone lie closer than 3.99 days (Freetown, 1939), so a step this short misses none. */
+const STEP = 3.5 * DAY
+/** An overlap near New Year reaches into the next year: look this far over the edges, then cut. */
+const MARGIN = 3 * DAY
+
+function spansOfYear(formatter: Intl.DateTimeFormat, year: number): readonly Span[] {
+  const from = startOfYear(year)
+  const until = startOfYear(year + 1)
+  const stretches = constantStretches(formatter, from - MARGIN, until + MARGIN)
+
+  return stretches
+    .map((stretch, index) => {
+      const start = Math.max(stretch.from, from)
+      const seen = Math.max(...stretches.slice(0, index).map((earlier) => earlier.until + earlier.offset))
+      return {
+        from: start,
+        until: Math.min(stretch.until, until),
+        offset: stretch.offset,
+        // Where the year's edge cut the stretch the clock ran on: no gap begins there, though an overlap may still last.
+        seenUntil: stretch.from < from || index === 0 ? Math.max(seen, start + stretch.offset) : seen,
+        repeatsFrom: Math.min(...stretches.slice(index + 1).map((later) => later.from + later.offset)),
+      }
+    })
+    .filter((span) => span.from < span.until)
+}
+
+function startOfYear(year: number): Instant {
+  return new Date(0).setUTCFullYear(year, 0, 1)
+}
+
+type Stretch = Pick<Span, "from" | "until" | "offset">
+
+function constantStretches(formatter: Intl.DateTimeFormat, from: Instant, until: Instant): Stretch[] {
+  const stretches: Stretch[] = []
+  let start = from
+  let offset = offsetAt(formatter, from)
+  for (let left = from; left < until; left += STEP) {
+    const right = Math.min(left + STEP, until)
+    const offsetRight = offsetAt(formatter, right)
+    if (offsetRight === offset) continue
+    const change = firstSecondWith(formatter, offset, left, right)
+    stretches.push({ from: start, until: change, offset })
+    start = change
+    offset = offsetRight
+  }
+  stretches.push({ from: start, until, offset })
+  return stretches
+}
+
+/** The second in (left, right] at which the offset stops being `offset`. */
+function firstSecondWith(
+  formatter: Intl.DateTimeFormat,
+  offset: number,
+  left: Instant,
+  right: Instant,
+): Instant {
+  let before = Math.floor(left / SECOND)
+  let after = Math.ceil(right / SECOND)
+  while (after - before > 1) {
+    const middle = Math.floor((before + after) / 2)
+    if (offsetAt(formatter, middle * SECOND) === offset) before = middle
+    else after = middle
+  }
+  return after * SECOND
+}
+
+/** Wall minus instant, in milliseconds. The format is fixed: "3/29/2026, 03:00:00". */
+function offsetAt(formatter: Intl.DateTimeFormat, instant: Instant): number {
+  // Before year 1 the formatter would need an era; offsets don't change there.
+  const clamped = Math.max(instant, EARLIEST + 2 * DAY)
+  const [month, day, year, hour, minute, second] = formatter.format(clamped).split(/\D+/).map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ]
+  const wall = new Date(0)
+  wall.setUTCFullYear(year, month - 1, day)
+  wall.setUTCHours(hour, minute, second)
+  return wall.getTime() - Math.floor(clamped / SECOND) * SECOND
+}

@@ -1,0 +1,59 @@
+/** Cron expressions by themselves: `belfry/cron`. Nothing here starts a timer or reads a clock. */
+import type { CronOptions as CoreOptions, Cron } from "./core/cron/cron.ts"
+import { parseCron } from "./core/cron/parse.ts"
+import { nextOccurrence, previousOccurrence } from "./core/cron/search.ts"
+import { type Instant, parseInstant } from "./core/instant.ts"
+
+export type { CalendarCron, Cron, DstPolicy, IntervalCron } from "./core/cron/cron.ts"
+export { BelfryError } from "./core/errors.ts"
+
+export interface CronOptions extends Omit<CoreOptions, "anchor"> {
+  /** What `@every` counts from; without it, each question counts from the instant it asks about. */
+  readonly anchor?: Date | string | number
+}
+
+/** Reads an expression; throws a `BelfryError` that names the field, the value, the range and the position. */
+export function parse(expression: string, options: CronOptions = {}): Cron {
+  const { anchor, ...rest } = options
+  return parseCron(
+    expression,
+    anchor === undefined ? rest : { ...rest, anchor: parseInstant(anchor, "anchor") },
+  )
+}
+
+/** The first occurrence strictly after the given time, or null if none is left before year 10000. */
+export function next(cron: Cron, after: Date | string | number): Date | null {
+  return toDate(nextOccurrence(cron, parseInstant(after, "time")))
+}
+
+/** The last occurrence strictly before the given time. */
+export function previous(cron: Cron, before: Date | string | number): Date | null {
+  return toDate(previousOccurrence(cron, parseInstant(before, "time")))
+}
+
+export interface Range {
+  /** Not included. */
+  readonly after: Date | string | number
+  /** Included. */
+  readonly until?: Date | string | number
+  /** At most this many; 1,000 unless said. */
+  readonly limit?: number
+}
+
+/** Occurrences in a range, earliest first. */
+export function occurrences(cron: Cron, range: Range): Date[] {
+  const { limit = 1_000 } = range
+  const until =
+    range.until === undefined ? Number.POSITIVE_INFINITY : parseInstant(range.until, "end of the range")
+  const found: Date[] = []
+  let at = nextOccurrence(cron, parseInstant(range.after, "start of the range"))
+  while (at !== null && at <= until && found.length < limit) {
+    found.push(new Date(at))
+    at = nextOccurrence(cron, at)
+  }
+  return found
+}
+
+function toDate(instant: Instant | null): Date | null {
+  return instant === null ? null : new Date(instant)
+}
