@@ -17,9 +17,13 @@ export function parseDuration(value: Duration | string, what = "duration"): numb
   if (ms !== undefined && Number.isFinite(ms) && ms >= 0 && ms <= DURATION_MAX) return Math.round(ms)
   throw new BelfryError(
     "BELFRY_DURATION_INVALID",
-    `The ${what} ${JSON.stringify(value)?.slice(0, 80)} is not a duration. Write "90s", "15m", "1h30m" or milliseconds.`,
+    `The ${what} ${shown(value)} is not a duration. Write "90s", "15m", "1h30m" or milliseconds.`,
     { details: { what, value } },
   )
+}
+
+function shown(value: unknown): string {
+  return typeof value === "string" ? JSON.stringify(value.slice(0, 80)) : String(value).slice(0, 80)
 }
 
 function parseUnits(text: string): number | undefined {

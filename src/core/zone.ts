@@ -56,11 +56,15 @@ export function isShortZoneName(name: string): boolean {
   return SHORT_NAMES.has(name.toUpperCase())
 }
 
+/** Twice the longest IANA name: nothing longer is worth a look. */
+const NAME_MAX = 64
+
 function formatterOf(name: string): Intl.DateTimeFormat {
   // Newer runtimes take "+01:00" as a zone; a fixed offset knows no DST, and what runs on Node 26 must run on 20.
   const isIana =
     typeof name === "string" &&
-    (/^(?!SystemV\/)[A-Za-z][\w+-]*(\/[\w+-]+)+$/.test(name) || isShortZoneName(name))
+    name.length <= NAME_MAX &&
+    (/^(?!SystemV\/)[A-Z][\w+-]*(\/[\w+-]+)+$/i.test(name) || isShortZoneName(name))
   try {
     if (!isIana) throw new RangeError("not an IANA name")
     return new Intl.DateTimeFormat("en-US", {
@@ -77,7 +81,7 @@ function formatterOf(name: string): Intl.DateTimeFormat {
     if (!(cause instanceof RangeError)) throw cause
     throw new BelfryError(
       "BELFRY_TIMEZONE_UNKNOWN",
-      `Time zone ${JSON.stringify(String(name).slice(0, 64))} is unknown. Use an IANA name such as "Europe/Berlin" or "UTC".`,
+      `Time zone ${JSON.stringify(String(name).slice(0, NAME_MAX))} is unknown. Use an IANA name such as "Europe/Berlin" or "UTC".`,
       { details: { timezone: name }, cause },
     )
   }

@@ -153,7 +153,8 @@ function parseStep(part: Part, text: string): number {
 function parseValue(part: Part, text: string): number {
   const { spec } = part.field
   if (/^\d+$/.test(text)) return inRange(part, text, spec.min, spec.max)
-  const index = spec.names.indexOf(text.toUpperCase())
+  // Only ASCII letters fold: a long s is an "S" to `toUpperCase`.
+  const index = /^[a-z]{3}$/i.test(text) ? spec.names.indexOf(text.toUpperCase()) : -1
   if (index >= 0) return spec.min + index
   const names =
     spec.names.length > 0 ? ` or a name ${spec.names[0]}-${spec.names[spec.names.length - 1]}` : ""

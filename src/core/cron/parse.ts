@@ -35,7 +35,8 @@ export function parseCron(expression: string, options: CronOptions = {}): Cron {
   const trimmed = expression.trim()
   if (/^@every(?![a-z])/i.test(trimmed)) return parseEvery(expression, trimmed, options)
   if (!trimmed.startsWith("@")) return parseCalendar(expression, expression, options)
-  const meant = DESCRIPTORS[trimmed.toLowerCase()]
+  // Only ASCII letters fold: the Kelvin sign is a "k" to `toLowerCase`.
+  const meant = /^@[a-z]+$/i.test(trimmed) ? DESCRIPTORS[trimmed.toLowerCase()] : undefined
   if (meant !== undefined) return parseCalendar(meant, expression, options)
   const known = `${Object.keys(DESCRIPTORS).join(", ")} and @every`
   throw syntaxError(expression, `is not a descriptor. Known are ${known}`)
@@ -112,12 +113,15 @@ function assemble(
   }
 }
 
-const LONGEST = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+/** Both of February's: the last day is a fourth Friday (`L 2 +FRI#4`) only when there is no 29th. */
+const LENGTHS = [[31], [28, 29], [31], [30], [31], [30], [31], [31], [30], [31], [30], [31]]
 
 /** Every month begins with every weekday once in 400 years, in leap years too: if no shape fits, no year ever will. */
 function canMatch(cron: CalendarCron): boolean {
   return cron.month.values.some((month) =>
-    [0, 1, 2, 3, 4, 5, 6].some((firstWeekday) => daysIn(cron, LONGEST[month - 1]!, firstWeekday) !== 0),
+    LENGTHS[month - 1]!.some((length) =>
+      [0, 1, 2, 3, 4, 5, 6].some((firstWeekday) => daysIn(cron, length, firstWeekday) !== 0),
+    ),
   )
 }
 

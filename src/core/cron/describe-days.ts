@@ -1,0 +1,130 @@
+import type { CalendarCron } from "./cron.ts"
+import type { Field, Item } from "./field.ts"
+import { joinWords, listValues, neighboursOf, ordinal, rangeWords, stepOf } from "./words.ts"
+
+export interface DayWords {
+  /** Empty if every day counts. */
+  readonly words: string
+  /** The months are part of the words: `on day 1 of January`. */
+  readonly namesMonths: boolean
+  /** Two rules joined by "or". */
+  readonly isChoice: boolean
+}
+
+const EVERY_DAY: DayWords = { words: "", namesMonths: false, isChoice: false }
+
+/** Which days: `on Monday`, `on the last day of the month`, `on day 1 of the month or on Monday`. */
+export function dayWords(cron: CalendarCron, months: string): DayWords {
+  const { date, weekday } = dayRules(cron)
+  const ofMonth = months === "" ? "of the month" : `of ${months}`
+  const namesMonths = months !== ""
+  if (date !== null && weekday !== null) {
+    return cron.dayMatch === "both"
+      ? { words: `on ${dateWords(date, ofMonth)} if it is also ${alsoWords(weekday)}`, namesMonths, isChoice: false }
+      : {
+          words: `on ${dateWords(date, "of the month")} or on ${weekdayWords(weekday, "of the month")}`,
+          namesMonths: false,
+          isChoice: true,
+        }
+  }
+  if (date !== null) return { words: `on ${dateWords(date, ofMonth)}`, namesMonths, isChoice: false }
+  if (weekday === null) return EVERY_DAY
+  return weekday.values.length === 0
+    ? { words: `on ${weekdayWords(weekday, ofMonth)}`, namesMonths, isChoice: false }
+    : { words: `on ${weekdayWords(weekday, "of the month")}`, namesMonths: false, isChoice: false }
+}
+
+/** The day fields that leave a day out. A field such as `1-31` is set but leaves none, which then decides for "either". */
+function dayRules({ dayOfMonth, dayOfWeek, dayMatch }: CalendarCron): { date: Field | null; weekday: Field | null } {
+  const isDateWide = dayOfMonth.values.length === 31
+  const isWeekdayWide = dayOfWeek.values.length === 7
+  const areBothSet = !dayOfMonth.isAny && !dayOfWeek.isAny
+  if (areBothSet && dayMatch === "either" && (isDateWide || isWeekdayWide)) return { date: null, weekday: null }
+  return { date: isDateWide ? null : dayOfMonth, weekday: isWeekdayWide ? null : dayOfWeek }
+}
+
+/** An even list of days is told by its step from this many on. */
+const STEPPED_MIN = 6
+
+function dateWords(field: Field, ofMonth: string): string {
+  const { values } = field
+  const specials = field.items.map(specialDateWords).filter((words) => words !== null)
+  const step = values.length >= STEPPED_MIN ? stepOf(values) : null
+  if (step !== null && step > 1) {
+    const start = `from day ${values[0]}${values.at(-1)! + step > 31 ? "" : ` through ${values.at(-1)}`}`
+    return specials.length === 0
+      ? `every ${ordinal(step)} day ${ofMonth} ${start}`
+      : `${joinWords([`every ${ordinal(step)} day ${start}`, ...specials])} ${ofMonth}`
+  }
+  if (specials.length === 0) return `day${values.length === 1 ? "" : "s"} ${listValues(values)} ${ofMonth}`
+  return `${joinWords([...plainDates(values), ...specials])} ${ofMonth}`
+}
+
+/** Beside `L` and `W` each day is named by itself, as long as there are few: `day 1, day 15 and the last day`. */
+function plainDates(values: readonly number[]): readonly string[] {
+  const runs = neighboursOf(values)
+  if (runs.length > 4) return [`days ${listValues(values)}`]
+  return runs.map((run) => `day${run.length === 1 ? "" : "s"} ${rangeWords(run, String)}`)
+}
+
+function specialDateWords(item: Item): string | null {
+  if (item.kind === "nearestWeekday") return `the weekday nearest day ${item.day}`
+  if (item.kind !== "last") return null
+  if (item.daysBefore === 0) return item.nearestWeekday ? "the last weekday" : "the last day"
+  const day =
+    item.daysBefore === 1
+      ? "the day before the last day"
+      : `the ${ordinal(item.daysBefore)} day before the last day`
+  return item.nearestWeekday ? `the weekday nearest ${day}` : day
+}
+
+const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
+
+function weekdayName(weekday: number): string {
+  return WEEKDAYS[weekday % 7]!
+}
+
+function weekdayWords(field: Field, ofMonth: string): string {
+  const specials = field.items.map(specialWeekdayWords).filter((words) => words !== null)
+  const plain = weekdayRuns(field.values).map((run) => rangeWords(run, weekdayName))
+  return joinWords([...plain, ...specials]) + (specials.length === 0 ? "" : ` ${ofMonth}`)
+}
+
+/** What comes after "if it is also": `a Monday`, `a Monday or a Friday`, `a day from Monday through Friday`. */
+function alsoWords(field: Field): string {
+  const plain = weekdayRuns(field.values).map((run) =>
+    run.length === 1 ? `a ${weekdayName(run[0]!)}` : `a day from ${rangeWords(run, weekdayName)}`,
+  )
+  const specials = field.items.map(specialWeekdayWords).filter((words) => words !== null)
+  return joinWords([...plain, ...specials.map((words) => `${words} of the month`)], "or")
+}
+
+function specialWeekdayWords(item: Item): string | null {
+  if (item.kind !== "nthWeekday") return null
+  return `the ${item.nth === null ? "last" : ordinal(item.nth)} ${weekdayName(item.weekday)}`
+}
+
+/** Weeks are told from Monday, unless beginning with Sunday makes them one range: Sunday through Thursday. */
+function weekdayRuns(values: readonly number[]): readonly (readonly number[])[] {
+  const fromSunday = neighboursOf(values)
+  if (fromSunday.length === 1) return fromSunday
+  const fromMonday = values.includes(0) ? [...values.filter((value) => value !== 0), 7] : values
+  const turned = wrappedRun(fromMonday)
+  return turned === null ? neighboursOf(fromMonday) : [turned]
+}
+
+/** `SAT-SUN,MON` is one stretch over the end of the week: 6, 7, 8. */
+function wrappedRun(fromMonday: readonly number[]): readonly number[] | null {
+  const gapAt = fromMonday.findIndex((value, index) => index > 0 && value !== fromMonday[index - 1]! + 1)
+  if (gapAt < 0) return null
+  const turned = [...fromMonday.slice(gapAt), ...fromMonday.slice(0, gapAt).map((value) => value + 7)]
+  return neighboursOf(turned).length === 1 ? turned : null
+}
+
+const MONTHS =
+  "January February March April May June July August September October November December".split(" ")
+
+/** `January and July`; empty if every month counts. */
+export function monthWords({ month }: CalendarCron): string {
+  return month.values.length === 12 ? "" : listValues(month.values, (value) => MONTHS[value - 1]!)
+}

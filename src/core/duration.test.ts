@@ -1,0 +1,107 @@
+import { assert, test } from "vitest"
+import { DURATION_MAX, formatDuration, parseDuration } from "./duration.ts"
+import { BelfryError } from "./errors.ts"
+import { DAY, HOUR, MINUTE, SECOND } from "./instant.ts"
+
+test.each([
+  ["0s", 0],
+  ["1ms", 1],
+  ["90s", 90 * SECOND],
+  ["15m", 15 * MINUTE],
+  ["1h30m", 90 * MINUTE],
+  ["1h30m15s", 90 * MINUTE + 15 * SECOND],
+  ["2d", 2 * DAY],
+  ["1w", 7 * DAY],
+  ["1.5h", 90 * MINUTE],
+  ["0.1s", 100],
+  ["PT15M", 15 * MINUTE],
+  ["PT0S", 0],
+  ["PT1.5S", 1_500],
+  ["P1D", DAY],
+  ["P2W", 14 * DAY],
+  ["P1DT2H3M4S", DAY + 2 * HOUR + 3 * MINUTE + 4 * SECOND],
+  [0, 0],
+  [1_500, 1_500],
+  [1.6, 2],
+  [DURATION_MAX, DURATION_MAX],
+])("%j is %d ms", (text, ms) => {
+  assert.equal(parseDuration(text), ms)
+})
+
+const REFUSED: readonly unknown[] = [
+  "",
+  " ",
+  "5",
+  "m",
+  "5 m",
+  "1h 30m",
+  "1h30",
+  "-5m",
+  "+5m",
+  "5M",
+  "5min",
+  ".5s",
+  "5.s",
+  "1e3s",
+  "0x10s",
+  "٥m",
+  "5m\u0000",
+  "5m\n",
+  "Infinitys",
+  "P",
+  "PT",
+  "P1Y",
+  "P1M",
+  "pt5m",
+  "PT5M ",
+  "P-1D",
+  "1001y",
+  "9".repeat(40).concat("d"),
+  "1s".repeat(40),
+  "1".repeat(10_000_000),
+  -1,
+  Number.NaN,
+  Number.POSITIVE_INFINITY,
+  DURATION_MAX + 1,
+  null,
+  undefined,
+  true,
+  [],
+  {},
+  10n,
+]
+
+for (const value of REFUSED) {
+  test(`${String(value).slice(0, 20)} (${typeof value}) is no duration`, () => {
+    const error = thrownBy(() => parseDuration(value as string, "lease"))
+
+    assert.equal(error.code, "BELFRY_DURATION_INVALID")
+    assert.match(error.message, /^The lease .* is not a duration\. Write "90s"/)
+    assert.isBelow(error.message.length, 200)
+  })
+}
+
+test.each([
+  [0, "0ms"],
+  [999, "999ms"],
+  [SECOND, "1s"],
+  [59_999, "59s"],
+  [90 * SECOND, "1m 30s"],
+  [HOUR, "1h"],
+  [HOUR + 5 * SECOND, "1h"],
+  [90 * MINUTE, "1h 30m"],
+  [DAY + HOUR + MINUTE, "1d 1h"],
+  [30 * DAY, "30d"],
+])("%d ms is shown with its two largest units: %s", (ms, text) => {
+  assert.equal(formatDuration(ms), text)
+})
+
+function thrownBy(action: () => unknown): BelfryError {
+  try {
+    action()
+  } catch (error) {
+    if (error instanceof BelfryError) return error
+    throw error
+  }
+  throw new Error("nothing was thrown")
+}

@@ -1,0 +1,227 @@
+import { type CatchUpDecision, owedUpTo, rangeUntil } from "./catch-up.ts"
+import { formatDuration } from "./duration.ts"
+import { BelfryError } from "./errors.ts"
+import type { Instant } from "./instant.ts"
+import { newRunOf, skipRecordOf } from "./new-run.ts"
+import { newestDue, newestPassed, type Occurrence, occurrenceAfter } from "./occurrence.ts"
+import { cancel, type NewRun, type RunChange, type RunRef } from "./run.ts"
+import type { Schedule, ScheduleProgress } from "./schedule.ts"
+
+/** What a plan needs to know beside the schedule; the store reads both in one call. */
+export interface FireFacts {
+  /** Unfinished runs of this schedule (backfills aside), oldest first. */
+  readonly unfinished: readonly RunRef[]
+  /** When the schedules this one depends on last succeeded. */
+  readonly lastSuccessAt: Readonly<Record<string, Instant | null>>
+}
+
+export const NO_FACTS: FireFacts = { unfinished: [], lastSuccessAt: {} }
+
+/** A guarded step of one schedule: its progress and the records that come with it, all or nothing. */
+export interface FirePlan {
+  readonly scheduleId: string
+  readonly ifVersion: number
+  /** Null deletes the schedule: it is finished and asked for it. */
+  readonly progress: ScheduleProgress | null
+  readonly runs: readonly NewRun[]
+  /** Runs that give way to the new one. Sent before the plan: cancelling one twice changes nothing. */
+  readonly cancels: readonly RunChange[]
+}
+
+/**
+ * What this schedule owes at `now`, and when it is next due. Pure, so nodes that read the same schedule make the same
+ * plan, and the store lets one of them through.
+ */
+export function planFire(schedule: Schedule, facts: FireFacts, now: Instant): FirePlan {
+  try {
+    if (!schedule.enabled) return planOf(schedule, { nextRunAt: null })
+    if (schedule.coveredUntil === null) return planOf(schedule, planFrom(schedule, now))
+    if (schedule.paused !== null) return planPaused(schedule, now)
+    return planOwed(schedule, facts, owedUpTo(newestDue(schedule, now), schedule, now), now)
+  } catch (error) {
+    // Written past our door (by SQL, say), or read by a version that knows less: shown on the schedule, the others go on.
+    if (!(error instanceof BelfryError)) throw error
+    return planOf(schedule, { nextRunAt: null, lastError: error.message })
+  }
+}
+
+/** Everything up to `now` counts as settled; due at the first occurrence after it. Fires nothing. */
+export function planFrom(schedule: Schedule, now: Instant): Partial<ScheduleProgress> {
+  const next = occurrenceAfter(schedule, now)
+  return {
+    coveredUntil: now,
+    nextRunAt: next?.dueAt ?? null,
+    finishedAt: next === null ? now : null,
+    overrides: schedule.overrides.filter((override) => override.scheduledFor > now),
+    lastError: null,
+  }
+}
+
+export function planOf(
+  schedule: Schedule,
+  progress: Partial<ScheduleProgress>,
+  rest: { runs?: readonly NewRun[]; cancels?: readonly RunChange[] } = {},
+): FirePlan {
+  return {
+    scheduleId: schedule.id,
+    ifVersion: schedule.version,
+    progress: { ...progressOf(schedule), ...progress },
+    runs: rest.runs ?? [],
+    cancels: rest.cancels ?? [],
+  }
+}
+
+export function progressOf(schedule: Schedule): ScheduleProgress {
+  const {
+    nextRunAt,
+    coveredUntil,
+    overrides,
+    paused,
+    runCount,
+    lastRunId,
+    lastRunAt,
+    lastError,
+    finishedAt,
+  } = schedule
+  return { nextRunAt, coveredUntil, overrides, paused, runCount, lastRunId, lastRunAt, lastError, finishedAt }
+}
+
+function planPaused(schedule: Schedule, now: Instant): FirePlan {
+  const until = schedule.paused!.until
+  return until !== null && until <= now ? planResume(schedule, now) : planOf(schedule, { nextRunAt: until })
+}
+
+/** What fell into the pause is one record; then on from now. */
+export function planResume(schedule: Schedule, now: Instant): FirePlan {
+  const newest = newestPassed(schedule, now)
+  const { reason, by } = schedule.paused ?? { reason: null, by: null }
+  const message = `Paused${by === null ? "" : ` by ${by}`}${reason === null ? "" : `: ${reason}`}`
+  const runs =
+    newest === null
+      ? []
+      : [
+          skipRecordOf(schedule, rangeUntil(schedule, schedule.coveredUntil!, newest.scheduledFor), {
+            reason: "paused",
+            message,
+          }),
+        ]
+  const resumed = { ...schedule, paused: null }
+  return planOf(resumed, planFrom(resumed, now), { runs })
+}
+
+/**
+ * Before an edit: whatever already had its time becomes a run now, even if jitter or a move still holds it back (it then
+ * waits as a run). Otherwise the edit would take away an occurrence that was promised. Null if nothing is owed.
+ */
+export function planSettle(schedule: Schedule, facts: FireFacts, now: Instant): FirePlan | null {
+  if (!schedule.enabled || schedule.paused !== null || schedule.lastError !== null) return null
+  const newest = newestPassed(schedule, now)
+  return newest === null ? null : planOwed(schedule, facts, owedUpTo(newest, schedule, now), now)
+}
+
+function planOwed(schedule: Schedule, facts: FireFacts, owed: CatchUpDecision, now: Instant): FirePlan {
+  const records: NewRun[] = []
+  const runs: NewRun[] = []
+  const cancels: RunChange[] = []
+
+  for (const occurrence of owed.left) {
+    records.push(
+      skipRecordOf(schedule, single(occurrence), {
+        reason: "operator",
+        message: occurrence.override!.reason,
+      }),
+    )
+  }
+  if (owed.rest !== null) records.push(skipRecordOf(schedule, owed.rest, restReason(schedule, owed)))
+  for (const occurrence of withinMaxRuns(schedule, owed.kept)) {
+    const obstacle = obstacleTo(schedule, facts, runs.length, now)
+    if (obstacle !== null) {
+      records.push(skipRecordOf(schedule, single(occurrence), obstacle))
+      continue
+    }
+    if (schedule.overlap.policy === "replace") cancels.push(...replacedBy(schedule, facts))
+    runs.push(
+      newRunOf(schedule, occurrence, { isLate: owed.isLate(occurrence), missed: missedBy(schedule, owed) }),
+    )
+  }
+  return advance(schedule, { owed, runs, records, cancels, now })
+}
+
+function single(occurrence: Occurrence) {
+  return { from: occurrence.scheduledFor, until: occurrence.scheduledFor, count: 1 }
+}
+
+function withinMaxRuns(schedule: Schedule, kept: readonly Occurrence[]): readonly Occurrence[] {
+  return schedule.maxRuns === null ? kept : kept.slice(0, Math.max(0, schedule.maxRuns - schedule.runCount))
+}
+
+/** Only a run that stands in for others is told of them. */
+function missedBy(schedule: Schedule, owed: CatchUpDecision) {
+  return schedule.catchUp.policy === "once" ? owed.rest : null
+}
+
+function restReason(schedule: Schedule, owed: CatchUpDecision) {
+  if (schedule.catchUp.policy === "once" && owed.kept.length > 0) {
+    return { reason: "coalesced", message: "Folded into the newest missed occurrence" } as const
+  }
+  return { reason: "missed", message: "Nothing was there to fire it in time" } as const
+}
+
+/** Why an occurrence can't become a run now, or null. `added` counts the runs this plan creates already. */
+function obstacleTo(schedule: Schedule, facts: FireFacts, added: number, now: Instant) {
+  for (const { scheduleId, withinMs } of schedule.dependsOn) {
+    const lastSuccessAt = facts.lastSuccessAt[scheduleId] ?? null
+    if (lastSuccessAt === null || lastSuccessAt < now - withinMs) {
+      const message = `${scheduleId} has not succeeded in the last ${formatDuration(withinMs)}`
+      return { reason: "dependency", message } as const
+    }
+  }
+  const unfinished = facts.unfinished.length + added
+  if (schedule.overlap.policy === "skip" && unfinished > 0) {
+    return { reason: "overlap", message: `Still unfinished: ${facts.unfinished[0]?.id}` } as const
+  }
+  if (schedule.overlap.policy === "queue" && unfinished > schedule.overlap.limit) {
+    return {
+      reason: "capacity",
+      message: `${unfinished} runs are unfinished and ${schedule.overlap.limit} may wait`,
+    } as const
+  }
+  return null
+}
+
+function replacedBy(schedule: Schedule, facts: FireFacts): readonly RunChange[] {
+  const why = { reason: "Replaced by the next occurrence", by: `schedule:${schedule.id}` }
+  return facts.unfinished.map((run) => cancel(run, why)).filter((change) => change !== null)
+}
+
+function advance(
+  schedule: Schedule,
+  made: {
+    owed: CatchUpDecision
+    runs: readonly NewRun[]
+    records: readonly NewRun[]
+    cancels: readonly RunChange[]
+    now: Instant
+  },
+): FirePlan {
+  const { owed, runs, records, cancels, now } = made
+  const coveredUntil = owed.coveredUntil
+  const runCount = schedule.runCount + runs.length
+  const isSpent = schedule.maxRuns !== null && runCount >= schedule.maxRuns
+  const next = isSpent ? null : occurrenceAfter(schedule, coveredUntil)
+  const lastRun = runs[runs.length - 1]
+  const plan = planOf(
+    schedule,
+    {
+      coveredUntil,
+      nextRunAt: next?.dueAt ?? null,
+      finishedAt: next === null ? now : null,
+      overrides: schedule.overrides.filter((override) => override.scheduledFor > coveredUntil),
+      runCount,
+      lastError: null,
+      ...(lastRun === undefined ? {} : { lastRunId: lastRun.id, lastRunAt: now }),
+    },
+    { runs: [...records, ...runs], cancels },
+  )
+  return next === null && schedule.removeWhenFinished ? { ...plan, progress: null } : plan
+}

@@ -1,0 +1,84 @@
+import { hashText } from "./hash.ts"
+import { formatInstant, type Instant } from "./instant.ts"
+import { type OccurrenceOverride, type Schedule, timetableOf } from "./schedule.ts"
+import { nextInTimetable, previousInTimetable } from "./timetable.ts"
+
+/** One nominal instant of a schedule, with jitter and the operator's word applied. */
+export interface Occurrence {
+  readonly scheduledFor: Instant
+  /** When it may fire: the nominal instant, plus jitter, or where it was moved to. */
+  readonly dueAt: Instant
+  readonly override: OccurrenceOverride | null
+  /** An operator asked for this one to be left out. */
+  readonly isSkipped: boolean
+}
+
+/** A scheduled run's id: one occurrence can have one run only, and this is the idempotency key handed to the task. */
+export function runIdOf(scheduleId: string, scheduledFor: Instant): string {
+  return `${scheduleId}@${formatInstant(scheduledFor)}`
+}
+
+/** The first occurrence whose nominal instant is strictly after `after`. */
+export function occurrenceAfter(schedule: Schedule, after: Instant): Occurrence | null {
+  let scheduledFor = nextInTimetable(timetableOf(schedule), after)
+  for (const override of schedule.overrides) {
+    if (override.scheduledFor > after && (scheduledFor === null || override.scheduledFor < scheduledFor)) {
+      scheduledFor = override.scheduledFor
+    }
+  }
+  return scheduledFor === null ? null : occurrenceAt(schedule, scheduledFor)
+}
+
+/** The last occurrence whose nominal instant is strictly before `before`. */
+export function occurrenceBefore(schedule: Schedule, before: Instant): Occurrence | null {
+  let scheduledFor = previousInTimetable(timetableOf(schedule), before)
+  for (const override of schedule.overrides) {
+    if (override.scheduledFor < before && (scheduledFor === null || override.scheduledFor > scheduledFor)) {
+      scheduledFor = override.scheduledFor
+    }
+  }
+  return scheduledFor === null ? null : occurrenceAt(schedule, scheduledFor)
+}
+
+function occurrenceAt(schedule: Schedule, scheduledFor: Instant): Occurrence {
+  const override = schedule.overrides.find((entry) => entry.scheduledFor === scheduledFor) ?? null
+  return {
+    scheduledFor,
+    dueAt:
+      override === null ? scheduledFor + jitterOf(schedule, scheduledFor) : (override.dueAt ?? scheduledFor),
+    override,
+    isSkipped: override !== null && override.dueAt === null,
+  }
+}
+
+/** The same for everyone who asks, and never as late as the next occurrence, so that the order can't change. */
+function jitterOf(schedule: Schedule, scheduledFor: Instant): number {
+  if (schedule.jitterMs === 0) return 0
+  const next = nextInTimetable(timetableOf(schedule), scheduledFor)
+  const bound = next === null ? schedule.jitterMs : Math.min(schedule.jitterMs, next - scheduledFor - 1)
+  return hashText(runIdOf(schedule.id, scheduledFor)) % (bound + 1)
+}
+
+/**
+ * The newest occurrence that is due and not yet settled. Occurrences are due in their nominal order (jitter and moves
+ * never pass a neighbour), so all earlier ones are due as well.
+ */
+export function newestDue(schedule: Schedule, now: Instant): Occurrence | null {
+  const movedEarlier = schedule.overrides.filter(({ dueAt }) => dueAt !== null && dueAt <= now)
+  const latest = Math.max(now, ...movedEarlier.map((override) => override.scheduledFor))
+  let newest = occurrenceBefore(schedule, latest + 1)
+  while (newest !== null && newest.dueAt > now) newest = occurrenceBefore(schedule, newest.scheduledFor)
+  return unsettled(schedule, newest)
+}
+
+/** The newest unsettled occurrence whose nominal instant has come, though jitter or a move may still hold it back. */
+export function newestPassed(schedule: Schedule, now: Instant): Occurrence | null {
+  return unsettled(schedule, occurrenceBefore(schedule, now + 1))
+}
+
+function unsettled(schedule: Schedule, occurrence: Occurrence | null): Occurrence | null {
+  const { coveredUntil } = schedule
+  return occurrence !== null && coveredUntil !== null && occurrence.scheduledFor > coveredUntil
+    ? occurrence
+    : null
+}

@@ -1,0 +1,119 @@
+import type { RetryPolicy } from "./backoff.ts"
+import type { DstPolicy } from "./cron/cron.ts"
+import type { Instant } from "./instant.ts"
+import type { Json } from "./json.ts"
+import type { Timetable, Trigger } from "./timetable.ts"
+
+/** A stored rule: when, which task, what payload, which policies; and how far it has come. */
+export interface Schedule extends ScheduleDefinition, ScheduleProgress {
+  readonly id: string
+  /** Rises with every change, a fire included: what every decision about the schedule is fenced by. */
+  readonly version: number
+  /** Rises when the definition is edited: what an editor's change is based on. */
+  readonly revision: number
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+  /** The definition as code last declared it, in short; differs from the stored one after an operator's override. */
+  readonly declaredAs: string | null
+}
+
+/** What a person or a program decides. Only an edit changes it. */
+export interface ScheduleDefinition {
+  readonly task: string
+  readonly payload: Json
+  readonly triggers: readonly Trigger[]
+  readonly timezone: string
+  readonly dst: DstPolicy
+  readonly priority: number
+  readonly jitterMs: number
+  readonly startsAt: Instant | null
+  readonly endsAt: Instant | null
+  readonly maxRuns: number | null
+  readonly removeWhenFinished: boolean
+  readonly catchUp: CatchUp
+  readonly overlap: Overlap
+  readonly maxConcurrentRuns: number | null
+  readonly dependsOn: readonly Dependency[]
+  readonly retry: RetryPolicy | null
+  readonly timeoutMs: number | null
+  readonly enabled: boolean
+  readonly tags: readonly string[]
+  readonly description: string
+  /** Whose code declares it; null if it was made by hand. */
+  readonly owner: string | null
+  /** The owner's release that declared it: an older release can't undo a newer one. */
+  readonly release: number
+}
+
+/** How far it has come. Fires change it, and so do pausing, skipping and moving. */
+export interface ScheduleProgress {
+  /** When it is due; null when nothing more will be. */
+  readonly nextRunAt: Instant | null
+  /** Every occurrence up to here is a run or a recorded skip; null while the schedule was never planned. */
+  readonly coveredUntil: Instant | null
+  readonly overrides: readonly OccurrenceOverride[]
+  readonly paused: Pause | null
+  readonly runCount: number
+  readonly lastRunId: string | null
+  readonly lastRunAt: Instant | null
+  /** Why it can't be planned: a cron or a zone that was written past our door. */
+  readonly lastError: string | null
+  readonly finishedAt: Instant | null
+}
+
+/** After being late or away. Occurrences not run are recorded, whatever the policy. */
+export interface CatchUp {
+  /** `once`: the newest missed one. `none`: only what is no later than the grace. `all`: each, in a window, up to a limit. */
+  readonly policy: "once" | "none" | "all"
+  /** Lateness that is still on time. */
+  readonly graceMs: number
+  readonly windowMs: number
+  readonly limit: number
+}
+
+/** When an occurrence is due while an earlier run is unfinished. */
+export interface Overlap {
+  readonly policy: "skip" | "queue" | "replace" | "allow"
+  /** How many may wait, under `queue`. */
+  readonly limit: number
+}
+
+/** Fires only if that schedule succeeded recently. */
+export interface Dependency {
+  readonly scheduleId: string
+  readonly withinMs: number
+}
+
+/** An operator's word on one occurrence: due at another time, not at all (null), or added where the timetable has none. */
+export interface OccurrenceOverride {
+  readonly scheduledFor: Instant
+  readonly dueAt: Instant | null
+  readonly reason: string | null
+  readonly by: string | null
+}
+
+export interface Pause {
+  readonly at: Instant
+  readonly until: Instant | null
+  readonly reason: string | null
+  readonly by: string | null
+}
+
+export const OVERRIDES_MAX = 100
+
+export function timetableOf(schedule: Schedule): Timetable {
+  return {
+    id: schedule.id,
+    triggers: schedule.triggers,
+    timezone: schedule.timezone,
+    dst: schedule.dst,
+    anchor: schedule.createdAt,
+    startsAt: schedule.startsAt,
+    endsAt: schedule.endsAt,
+  }
+}
+
+/** What its runs are counted under: overlap and `maxConcurrentRuns` look at these, backfills don't carry it. */
+export function concurrencyKeyOf(scheduleId: string): string {
+  return `schedule:${scheduleId}`
+}

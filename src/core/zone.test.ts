@@ -1,0 +1,266 @@
+import { assert, test } from "vitest"
+import { BelfryError } from "./errors.ts"
+import { DAY, EARLIEST, HOUR, LATEST, MINUTE, SECOND } from "./instant.ts"
+import { isShortZoneName, type Span, zoneNamed } from "./zone.ts"
+
+test("a wall time is the instant plus the offset of its span", () => {
+  const berlin = zoneNamed("Europe/Berlin")
+
+  assert.equal(berlin.spanAt(at("2026-01-15T12:00:00Z")).offset, HOUR)
+  assert.equal(berlin.spanAt(at("2026-07-15T12:00:00Z")).offset, 2 * HOUR)
+})
+
+test("a span contains the instant it was asked for, and ends where the next one begins", () => {
+  const zone = zoneNamed("America/New_York")
+
+  let span = zone.spanAt(at("2025-06-01T00:00:00Z"))
+  for (let hops = 0; hops < 10; hops++) {
+    const following = zone.spanAt(span.until)
+    assert.equal(following.from, span.until)
+    assert.equal(zone.spanAt(following.from), following)
+    assert.equal(zone.spanAt(following.until - 1), following)
+    span = following
+  }
+})
+
+test("a gap: the wall time seen last lies below the first of the new span", () => {
+  const span = zoneNamed("Europe/Berlin").spanAt(at("2026-03-29T01:00:00Z"))
+
+  assert.equal(span.from, at("2026-03-29T01:00:00Z"))
+  assert.equal(wall(span.seenUntil), "2026-03-29T02:00:00")
+  assert.equal(wall(span.from + span.offset), "2026-03-29T03:00:00")
+})
+
+test("an overlap: the wall time seen last lies above the first of the new span", () => {
+  const span = zoneNamed("Europe/Berlin").spanAt(at("2026-10-25T01:00:00Z"))
+
+  assert.equal(span.from, at("2026-10-25T01:00:00Z"))
+  assert.equal(wall(span.seenUntil), "2026-10-25T03:00:00")
+  assert.equal(wall(span.from + span.offset), "2026-10-25T02:00:00")
+})
+
+test("before an overlap the span knows from when on its wall times come again", () => {
+  const before = zoneNamed("Europe/Berlin").spanAt(at("2026-10-25T00:59:59Z"))
+
+  assert.equal(wall(before.repeatsFrom), "2026-10-25T02:00:00")
+  assert.equal(wall(before.until + before.offset), "2026-10-25T03:00:00")
+})
+
+test("before a gap nothing comes again: the later span begins above the earlier one's end", () => {
+  const before = zoneNamed("Europe/Berlin").spanAt(at("2026-03-29T00:59:59Z"))
+
+  assert.isAtLeast(before.repeatsFrom, before.until + before.offset)
+})
+
+test.each([
+  [
+    "Australia/Lord_Howe moves its clocks by half an hour",
+    "Australia/Lord_Howe",
+    "2026-04-04T15:00:00Z",
+    -30,
+  ],
+  ["Australia/Lord_Howe moves them back by half an hour", "Australia/Lord_Howe", "2026-10-03T15:30:00Z", 30],
+  [
+    "Pacific/Chatham is 45 minutes off the hour and changes by one",
+    "Pacific/Chatham",
+    "2026-09-26T14:00:00Z",
+    60,
+  ],
+  ["Antarctica/Troll changes by two hours", "Antarctica/Troll", "2026-03-29T01:00:00Z", 120],
+  ["Asia/Pyongyang moved by half an hour once", "Asia/Pyongyang", "2018-05-04T15:00:00Z", 30],
+  ["Asia/Kathmandu moved by 15 minutes once", "Asia/Kathmandu", "1985-12-31T18:30:00Z", 15],
+  ["Pacific/Apia skipped 30 December 2011", "Pacific/Apia", "2011-12-30T10:00:00Z", 24 * 60],
+  ["Pacific/Kwajalein skipped 21 August 1993", "Pacific/Kwajalein", "1993-08-21T12:00:00Z", 24 * 60],
+  ["America/Sao_Paulo skipped midnight", "America/Sao_Paulo", "2018-11-04T03:00:00Z", 60],
+  ["America/Sao_Paulo repeated the hour before midnight", "America/Sao_Paulo", "2018-02-18T02:00:00Z", -60],
+  ["Asia/Beirut skips midnight", "Asia/Beirut", "2022-03-26T22:00:00Z", 60],
+  [
+    "Europe/Dublin has its negative summer time the right way round",
+    "Europe/Dublin",
+    "2026-03-29T01:00:00Z",
+    60,
+  ],
+  ["Africa/Casablanca goes back for Ramadan", "Africa/Casablanca", "2026-02-15T02:00:00Z", -60],
+])("%s", (_title, name, instant, minutes) => {
+  const zone = zoneNamed(name)
+
+  const span = zone.spanAt(at(instant))
+
+  assert.equal(span.from, at(instant))
+  assert.equal(span.offset - zone.spanAt(at(instant) - SECOND).offset, minutes * MINUTE)
+})
+
+test("Apia's skipped day is a gap as long as a day", () => {
+  const span = zoneNamed("Pacific/Apia").spanAt(at("2011-12-30T10:00:00Z"))
+
+  assert.equal(wall(span.seenUntil), "2011-12-30T00:00:00")
+  assert.equal(wall(span.from + span.offset), "2011-12-31T00:00:00")
+})
+
+test("offsets before zones were agreed keep their seconds", () => {
+  assert.equal(
+    zoneNamed("America/New_York").spanAt(at("1880-01-01T00:00:00Z")).offset,
+    -(4 * HOUR + 56 * MINUTE + 2 * SECOND),
+  )
+})
+
+test("changes a week apart are both found", () => {
+  const noronha = zoneNamed("America/Noronha")
+
+  const summer = noronha.spanAt(at("2000-10-10T00:00:00Z"))
+
+  assert.equal(summer.from, at("2000-10-08T02:00:00Z"))
+  assert.equal(summer.until, at("2000-10-15T01:00:00Z"))
+})
+
+test("the edge of a year is neither a gap nor an overlap", () => {
+  const span = zoneNamed("Asia/Kolkata").spanAt(at("2026-01-01T00:00:00Z"))
+
+  assert.equal(span.from, at("2026-01-01T00:00:00Z"))
+  assert.equal(span.seenUntil, span.from + span.offset)
+  assert.equal(span.repeatsFrom, Number.POSITIVE_INFINITY)
+})
+
+test("a gap at the very edge of a year is still a gap", () => {
+  // Lisbon's clocks had been 36 min 45 s behind Greenwich until then.
+  const span = zoneNamed("Europe/Lisbon").spanAt(at("1912-01-01T00:00:00Z"))
+
+  assert.equal(wall(span.seenUntil), "1911-12-31T23:23:15")
+  assert.equal(wall(span.from + span.offset), "1912-01-01T00:00:00")
+})
+
+test("an overlap that reaches over the edge of a year is known on both sides", () => {
+  // At midnight local time, 23:33:04 UTC, the clocks of São Tomé went back by more than an hour.
+  const zone = zoneNamed("Africa/Sao_Tome")
+  const before = zone.spanAt(at("1883-12-31T23:33:03Z"))
+  const newYear = zone.spanAt(at("1884-01-01T00:00:00Z"))
+
+  assert.equal(wall(before.repeatsFrom), "1883-12-31T22:56:19")
+  assert.equal(wall(newYear.from + newYear.offset), "1883-12-31T23:23:15")
+  assert.equal(wall(newYear.seenUntil), "1884-01-01T00:00:00")
+})
+
+test("UTC has one span, which never ends", () => {
+  for (const name of ["UTC", "utc", "Etc/UTC", "GMT"]) {
+    const span = zoneNamed(name).spanAt(0)
+    assert.deepEqual(
+      [span.offset, span.from, span.until],
+      [0, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY],
+    )
+  }
+})
+
+test("rules of today go on in the far future", () => {
+  const berlin = zoneNamed("Europe/Berlin")
+
+  assert.equal(berlin.spanAt(at("9000-07-01T00:00:00Z")).offset, 2 * HOUR)
+  assert.equal(berlin.spanAt(LATEST).offset, HOUR)
+})
+
+test("the first and the last instant there are have spans", () => {
+  for (const name of ["Pacific/Kiritimati", "Pacific/Niue", "Europe/Berlin"]) {
+    for (const instant of [EARLIEST, EARLIEST + DAY, LATEST - DAY, LATEST]) {
+      const span = zoneNamed(name).spanAt(instant)
+      assert.isTrue(span.from <= instant && instant < span.until, `${name} at ${instant}`)
+    }
+  }
+})
+
+test("names are taken in any case", () => {
+  assert.equal(zoneNamed("europe/BERLIN").spanAt(0).offset, zoneNamed("Europe/Berlin").spanAt(0).offset)
+})
+
+test.each([
+  "Europe/Kyiv",
+  "Europe/Kiev",
+  "America/Argentina/Buenos_Aires",
+  "America/Port-au-Prince",
+  "Etc/GMT+12",
+  "EST5EDT",
+  "CET",
+  "GB",
+  "Zulu",
+  "Japan",
+])("%s is an IANA name", (name) => {
+  assert.equal(zoneNamed(name).name, name)
+})
+
+const NO_ZONES = [
+  "PST",
+  "BST",
+  "CST",
+  "IST",
+  "ACT",
+  "+01:00",
+  "-0500",
+  "UTC+1",
+  "GMT+1",
+  "",
+  " ",
+  "Europe/Berlin ",
+  "Europe/",
+  "/Berlin",
+  "Europe/Atlantis",
+  "Europe\u0000/Berlin",
+  "SystemV/PST8",
+  "systemv/pst8",
+  "Etc/Unknown",
+  "localtime",
+  "../../etc/passwd",
+  "constructor",
+  "E\u017fT",
+]
+
+for (const name of NO_ZONES) {
+  test(`${JSON.stringify(name.slice(0, 20))} is no zone, and the error says what one looks like`, () => {
+    const error = thrownBy(() => zoneNamed(name))
+
+    assert.equal(error.code, "BELFRY_TIMEZONE_UNKNOWN")
+    assert.include(error.message, JSON.stringify(name))
+    assert.include(error.message, "Europe/Berlin")
+  })
+}
+
+test("a name of any length is refused at once, and not repeated in the error", () => {
+  for (const text of ["a", "a/", "/"]) {
+    const name = Buffer.alloc(10_000_000, text).toString()
+    const times = [1, 2, 3].map(() => {
+      const startedAt = performance.now()
+      assert.isBelow(thrownBy(() => zoneNamed(name)).message.length, 200)
+      return performance.now() - startedAt
+    })
+
+    // The best of three: this machine may be busy with something else.
+    assert.isBelow(Math.min(...times), 5)
+  }
+})
+
+test("a zone that isn't text is no zone", () => {
+  for (const name of [null, undefined, 7, {}] as unknown as string[]) {
+    assert.equal(thrownBy(() => zoneNamed(name)).code, "BELFRY_TIMEZONE_UNKNOWN")
+  }
+})
+
+test("names without a slash count only if tzdata has them", () => {
+  assert.isTrue(isShortZoneName("est5edt"))
+  assert.isFalse(isShortZoneName("PST"))
+})
+
+function at(text: string): number {
+  return Date.parse(text)
+}
+
+/** A wall time as a clock on the wall shows it. */
+function wall(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 19)
+}
+
+function thrownBy(action: () => unknown): BelfryError {
+  try {
+    action()
+  } catch (error) {
+    if (error instanceof BelfryError) return error
+    throw error
+  }
+  throw new Error("nothing was thrown")
+}

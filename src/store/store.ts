@@ -1,0 +1,219 @@
+import type { FireFacts, FirePlan } from "../core/fire.ts"
+import type { Instant } from "../core/instant.ts"
+import type { Json } from "../core/json.ts"
+import type { NewRun, Progress, Run, RunChange, RunState, TriggeredBy } from "../core/run.ts"
+import type { Schedule } from "../core/schedule.ts"
+
+/**
+ * THE CONTRACT. A store remembers, compares and swaps; it knows no policy and no state machine. Belfry promises its users
+ * what these laws say, and nothing that they don't; `laws.ts` proves them for every store by one suite, without skips.
+ *
+ *  1. Whole       Each element of a call takes effect entirely or not at all.
+ *  2. One clock   "Now" is the store's own clock, read inside the operation. Callers send durations.
+ *  3. Fenced      A change names the version, or the state and attempt, it was decided on. If the record has moved,
+ *                 nothing happens and the answer says so.
+ *  4. Once        One occurrence of one schedule becomes exactly one run or one skip: the run's id is its identity.
+ *  5. Alone       No (run, attempt) is ever given to two workers.
+ *  6. Single      At most one unfinished run holds a given live key.
+ *  7. Serial      A claim never returns a run whose concurrency key is already held by its limit of running runs.
+ *  8. Repeatable  Sending a write twice has the effect of sending it once; callers make the ids.
+ *  9. Bounded     Every call that returns records takes a limit.
+ * 10. Quiet       Losing a race is an answer. An exception means unreachable or unfit.
+ * 11. Hints       `listen` may be late, repeated or silent: only speed depends on it.
+ *
+ * There are no optional operations and no capability flags.
+ */
+export interface Store {
+  /** Brings the schema up to date, or explains why not. Opening twice is opening once. */
+  open(): Promise<void>
+  /** Ends connections and listeners. Closing twice is closing once; any other call afterwards is a fault. */
+  close(): Promise<void>
+  now(): Promise<Instant>
+  /** Calls back when something may have become due. Returns how to stop listening. */
+  listen(onHint: (hint: Hint) => void): Promise<() => Promise<void>>
+
+  /** Writes a whole schedule if its stored version is `ifVersion`; null: if there is none. The store sets the version. */
+  putSchedule(schedule: Schedule, ifVersion: number | null): Promise<Swap>
+  /** The schedule's runs stay. */
+  deleteSchedule(id: string, ifVersion: number): Promise<Swap>
+  /**
+   * Schedules with `nextRunAt` at or before now, each with the facts a plan needs, and when the next one is due after
+   * now. Which of the due ones are returned is the store's choice, so that many processes needn't read the same rows.
+   */
+  dueSchedules(request: { limit: number }): Promise<DueSchedules>
+  /**
+   * Applies each plan whose `ifVersion` still stands: the new progress, and its runs, as one atom. A run whose id exists
+   * already is left as it is. If a pending run's live key is held by another run, nothing of that plan happens.
+   */
+  fire(plans: readonly FirePlan[]): Promise<readonly FireAnswer[]>
+
+  /** Stores runs. One whose id exists, or whose live key is held, is not stored, and the answer names the one there. */
+  enqueue(runs: readonly NewRun[]): Promise<readonly EnqueueAnswer[]>
+  /**
+   * Gives the worker up to `limit` due runs of its tasks, highest priority first, then longest due: each becomes running
+   * as its next attempt, with the task's lease. A due run that was running is one whose worker fell silent: its attempt
+   * is recorded as lost, `lost` rises, and it is given like any other.
+   */
+  claim(request: ClaimRequest): Promise<Claimed>
+  /**
+   * One call per worker: says it is alive, extends the leases of what it holds (also one that ended, if nobody took the
+   * run since), stores progress, and tells it what it no longer holds.
+   */
+  heartbeat(beat: Heartbeat): Promise<HeartbeatAnswer>
+  /** Takes each run from the state and attempt named to the next; see `RunChange`. */
+  transition(changes: readonly RunChange[]): Promise<readonly TransitionAnswer[]>
+  /** Deletes finished runs and silent workers, a bounded number at a time; unfinished runs and schedules never. */
+  prune(request: PruneRequest): Promise<Pruned>
+
+  /** Keeps lines in the order given, numbered within their run. */
+  appendLogs(lines: readonly LogLine[]): Promise<void>
+  readLogs(request: { runId: string; afterNumber: number; limit: number }): Promise<readonly StoredLogLine[]>
+
+  /** By id, ascending, those after `afterId`. */
+  findSchedules(
+    filter: ScheduleFilter,
+    page: { afterId: string | null; limit: number },
+  ): Promise<readonly Schedule[]>
+  /** Newest first by the instant named; those before `before`. Runs without that instant are left out. */
+  findRuns(filter: RunFilter, page: RunPage): Promise<readonly Run[]>
+  countRuns(filter: RunFilter): Promise<Readonly<Record<RunState, number>>>
+  findWorkers(page: { limit: number }): Promise<readonly Worker[]>
+}
+
+/** What may have happened: something about schedules, runs to claim, or held runs that were taken away. */
+export type Hint = "schedules" | "runs" | "cancelled"
+
+export type Swap = { readonly outcome: "done"; readonly version: number } | { readonly outcome: "stale" }
+
+export interface DueSchedules {
+  readonly now: Instant
+  readonly due: readonly { readonly schedule: Schedule; readonly facts: FireFacts }[]
+  /** The earliest `nextRunAt` after now; null if there is none. */
+  readonly nextDueAt: Instant | null
+}
+
+export type FireAnswer =
+  /** `created` are the ids that weren't there before. */
+  | { readonly outcome: "done"; readonly created: readonly string[] }
+  | { readonly outcome: "stale" }
+  | { readonly outcome: "held" }
+
+export type EnqueueAnswer = {
+  readonly outcome: "created" | "exists" | "held"
+  /** The run there: the new one, the one with its id, or the one that holds its live key. */
+  readonly runId: string
+}
+
+export interface ClaimRequest {
+  readonly workerId: string
+  readonly tasks: readonly { readonly name: string; readonly leaseMs: number }[]
+  readonly limit: number
+}
+
+export interface Claimed {
+  readonly now: Instant
+  readonly runs: readonly Run[]
+  /** When the next unfinished run of these tasks is due, after now; null if there is none. */
+  readonly nextClaimableAt: Instant | null
+}
+
+export interface Worker {
+  readonly id: string
+  readonly host: string
+  readonly pid: number
+  readonly tasks: readonly string[]
+  readonly slots: number
+  readonly state: "active" | "draining"
+  readonly startedAt: Instant
+  readonly heartbeatAt: Instant
+  /** How many runs it held at its last heartbeat. */
+  readonly running: number
+}
+
+export interface Heartbeat {
+  readonly worker: Omit<Worker, "startedAt" | "heartbeatAt" | "running">
+  /** The worker says goodbye: its record goes, what it holds runs out by its lease. */
+  readonly isLeaving: boolean
+  readonly held: readonly HeldRun[]
+}
+
+export interface HeldRun {
+  readonly runId: string
+  readonly attempt: number
+  readonly leaseMs: number
+  /** Null leaves what is stored. */
+  readonly progress: Progress | null
+}
+
+export interface HeartbeatAnswer {
+  readonly now: Instant
+  readonly gone: readonly {
+    readonly runId: string
+    readonly attempt: number
+    readonly why: "cancelled" | "lost"
+  }[]
+}
+
+export type TransitionAnswer =
+  | { readonly outcome: "done" }
+  /** Where the run is instead; null if it is no longer stored. */
+  | { readonly outcome: "stale"; readonly state: RunState | null; readonly attempt: number }
+  /** It can't become unfinished again: another run holds its live key. */
+  | { readonly outcome: "held" }
+
+export interface PruneRequest {
+  /** Finished longer ago than this. */
+  readonly olderThanMs: number
+  /** The newest of each schedule that stay whatever their age. */
+  readonly keepPerSchedule: number
+  /** Workers silent for longer than this. */
+  readonly silentForMs: number
+  readonly limit: number
+}
+
+export interface Pruned {
+  readonly runs: number
+  readonly workers: number
+}
+
+export type LogLevel = "debug" | "info" | "warn" | "error"
+
+export interface LogLine {
+  readonly runId: string
+  readonly attempt: number
+  readonly level: LogLevel
+  readonly message: string
+  readonly fields: Json
+  /** How long before the call it was written: the store's clock dates it. */
+  readonly agoMs: number
+}
+
+export interface StoredLogLine extends Omit<LogLine, "agoMs" | "runId"> {
+  /** From 1, rising, within its run. */
+  readonly number: number
+  readonly at: Instant
+}
+
+/** Every part given must hold; an empty list matches nothing. */
+export interface ScheduleFilter {
+  readonly ids?: readonly string[]
+  readonly owner?: string
+  readonly task?: string
+  readonly tag?: string
+}
+
+export interface RunFilter {
+  readonly ids?: readonly string[]
+  readonly scheduleId?: string
+  readonly task?: string
+  readonly states?: readonly RunState[]
+  readonly triggeredBy?: readonly TriggeredBy[]
+  readonly concurrencyKey?: string
+}
+
+export interface RunPage {
+  readonly orderBy: "createdAt" | "scheduledFor" | "completedAt"
+  /** The last run of the page before: those after it in the order, by (instant, id). */
+  readonly before: { readonly at: Instant; readonly id: string } | null
+  readonly limit: number
+}

@@ -1,0 +1,146 @@
+import { BelfryError } from "../../core/errors.ts"
+import type { FirePlan } from "../../core/fire.ts"
+import type { Instant } from "../../core/instant.ts"
+import { isFinished, type NewRun, type RunChange } from "../../core/run.ts"
+import type { Schedule } from "../../core/schedule.ts"
+import type {
+  ClaimRequest,
+  FireAnswer,
+  Heartbeat,
+  Hint,
+  LogLine,
+  PruneRequest,
+  RunFilter,
+  RunPage,
+  ScheduleFilter,
+  Store,
+  TransitionAnswer,
+} from "../../store/store.ts"
+import { claimRuns, nextClaimableAt } from "./claiming.ts"
+import { countByState, pageOfRuns, pageOfSchedules } from "./finding.ts"
+import { Shelf } from "./shelf.ts"
+
+/**
+ * Everything in one process's memory: for tests, for trying things out, and for schedules that may be forgotten with the
+ * process. JavaScript runs one operation at a time, so each is an atom by nature; records are never changed in place, so
+ * whatever was handed out stays as it was.
+ */
+export function createMemoryStore(clock: { now(): Instant }): Store {
+  const shelf = new Shelf()
+  const listeners = new Set<(hint: Hint) => void>()
+  let isClosed = false
+
+  function hint(what: Hint): void {
+    for (const listener of listeners) listener(what)
+  }
+
+  /** Every operation passes here: closed is a fault, and "now" is read once, inside. */
+  async function operate<T>(operation: (now: Instant) => T): Promise<T> {
+    if (isClosed) throw new BelfryError("BELFRY_STORE_CLOSED", "The memory store was closed.")
+    return operation(clock.now())
+  }
+
+  return {
+    open: () => operate(() => undefined),
+    async close() {
+      isClosed = true
+      listeners.clear()
+    },
+    now: () => operate((now) => now),
+    listen: (onHint) =>
+      operate(() => {
+        listeners.add(onHint)
+        return async () => {
+          listeners.delete(onHint)
+        }
+      }),
+
+    putSchedule: (schedule: Schedule, ifVersion: number | null) =>
+      operate(() => {
+        const version = shelf.schedules.get(schedule.id)?.version ?? null
+        if (version !== ifVersion) return { outcome: "stale" }
+        const next = (version ?? 0) + 1
+        shelf.schedules.set(schedule.id, { ...schedule, version: next })
+        hint("schedules")
+        return { outcome: "done", version: next }
+      }),
+    deleteSchedule: (id: string, ifVersion: number) =>
+      operate(() => {
+        if (shelf.schedules.get(id)?.version !== ifVersion) return { outcome: "stale" }
+        shelf.schedules.delete(id)
+        return { outcome: "done", version: ifVersion }
+      }),
+    dueSchedules: ({ limit }) => operate((now) => shelf.dueSchedules(now, limit)),
+    fire: (plans: readonly FirePlan[]) =>
+      operate((now) => {
+        const answers = plans.map((plan) => firePlan(shelf, plan, now))
+        if (answers.some((answer) => answer.outcome === "done" && answer.created.length > 0)) hint("runs")
+        hint("schedules")
+        return answers
+      }),
+
+    enqueue: (runs: readonly NewRun[]) =>
+      operate((now) => {
+        const answers = runs.map((run) => shelf.addRun(run, now))
+        hint("runs")
+        return answers
+      }),
+    claim: (request: ClaimRequest) =>
+      operate((now) => ({
+        now,
+        runs: claimRuns(shelf, request, now),
+        nextClaimableAt: nextClaimableAt(shelf, request, now),
+      })),
+    heartbeat: (beat: Heartbeat) => operate((now) => ({ now, gone: shelf.beat(beat, now) })),
+    transition: (changes: readonly RunChange[]) =>
+      operate((now) => {
+        const answers = changes.map((change) => applyChange(shelf, change, now))
+        if (changes.some((change) => change.state === "cancelled")) hint("cancelled")
+        hint("runs")
+        return answers
+      }),
+    prune: (request: PruneRequest) => operate((now) => shelf.prune(request, now)),
+
+    appendLogs: (lines: readonly LogLine[]) => operate((now) => shelf.appendLogs(lines, now)),
+    readLogs: ({ runId, afterNumber, limit }) =>
+      operate(() => (shelf.logs.get(runId) ?? []).slice(afterNumber, afterNumber + limit)),
+
+    findSchedules: (filter: ScheduleFilter, page) =>
+      operate(() => pageOfSchedules(shelf.schedules.values(), filter, page)),
+    findRuns: (filter: RunFilter, page: RunPage) =>
+      operate(() => pageOfRuns(shelf.runs.values(), filter, page)),
+    countRuns: (filter: RunFilter) => operate(() => countByState(shelf.runs.values(), filter)),
+    findWorkers: ({ limit }) =>
+      operate(() => [...shelf.workers.values()].sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, limit)),
+  }
+}
+
+/** All of the plan, or nothing. */
+function firePlan(shelf: Shelf, plan: FirePlan, now: Instant): FireAnswer {
+  const schedule = shelf.schedules.get(plan.scheduleId)
+  if (schedule?.version !== plan.ifVersion) return { outcome: "stale" }
+  const isHeld = plan.runs.some(
+    (run) => run.state === "pending" && !shelf.runs.has(run.id) && shelf.holderOf(run.liveKey),
+  )
+  if (isHeld) return { outcome: "held" }
+
+  if (plan.progress === null) shelf.schedules.delete(schedule.id)
+  else shelf.schedules.set(schedule.id, { ...schedule, ...plan.progress, version: schedule.version + 1 })
+  const answers = plan.runs.map((run) => shelf.addRun(run, now))
+  return {
+    outcome: "done",
+    created: answers.filter((answer) => answer.outcome === "created").map((answer) => answer.runId),
+  }
+}
+
+function applyChange(shelf: Shelf, change: RunChange, now: Instant): TransitionAnswer {
+  const run = shelf.runs.get(change.runId)
+  if (run === undefined) return { outcome: "stale", state: null, attempt: 0 }
+  if (run.state !== change.ifState || run.attempt !== change.ifAttempt) {
+    return { outcome: "stale", state: run.state, attempt: run.attempt }
+  }
+  const isRevived = isFinished(run.state) && !isFinished(change.state)
+  if (isRevived && shelf.holderOf(run.liveKey) !== undefined) return { outcome: "held" }
+  shelf.changeRun(run, change, now)
+  return { outcome: "done" }
+}

@@ -1,0 +1,184 @@
+import type { Instant } from "../../core/instant.ts"
+import {
+  ATTEMPTS_KEPT,
+  type Attempt,
+  type AttemptOutcome,
+  isFinished,
+  type NewRun,
+  type Run,
+  type RunChange,
+} from "../../core/run.ts"
+import { concurrencyKeyOf, type Schedule } from "../../core/schedule.ts"
+import type {
+  DueSchedules,
+  EnqueueAnswer,
+  Heartbeat,
+  HeartbeatAnswer,
+  LogLine,
+  Pruned,
+  PruneRequest,
+  StoredLogLine,
+  Worker,
+} from "../../store/store.ts"
+
+/** The memory store's tables, and the changes to a row that several operations share. */
+export class Shelf {
+  readonly schedules = new Map<string, Schedule>()
+  readonly runs = new Map<string, Run>()
+  /** The unfinished part of `runs`: what claims look through, so that history costs nothing. */
+  readonly unfinished = new Map<string, Run>()
+  readonly workers = new Map<string, Worker>()
+  readonly logs = new Map<string, StoredLogLine[]>()
+  /** Runs and when they last succeeded, by schedule: dependencies ask for it at every fire. */
+  readonly #lastSuccessAt = new Map<string, Instant>()
+
+  putRun(run: Run): void {
+    this.runs.set(run.id, run)
+    if (isFinished(run.state)) this.unfinished.delete(run.id)
+    else this.unfinished.set(run.id, run)
+    if (run.state === "succeeded" && run.scheduleId !== null)
+      this.#lastSuccessAt.set(run.scheduleId, run.completedAt!)
+  }
+
+  addRun(run: NewRun, now: Instant): EnqueueAnswer {
+    if (this.runs.has(run.id)) return { outcome: "exists", runId: run.id }
+    const holder = run.state === "pending" ? this.holderOf(run.liveKey) : undefined
+    if (holder !== undefined) return { outcome: "held", runId: holder.id }
+    const { delayMs, notBefore, ...request } = run
+    const isSkip = run.state === "skipped"
+    this.putRun({
+      ...request,
+      claimableAt: isSkip ? null : Math.max(now + delayMs, notBefore ?? 0),
+      attempt: 0,
+      failures: 0,
+      lost: 0,
+      workerId: null,
+      createdAt: now,
+      startedAt: null,
+      completedAt: isSkip ? now : null,
+      details: null,
+      error: null,
+      progress: null,
+      attempts: [],
+    })
+    return { outcome: "created", runId: run.id }
+  }
+
+  holderOf(liveKey: string | null): Run | undefined {
+    if (liveKey === null) return undefined
+    for (const run of this.unfinished.values()) if (run.liveKey === liveKey) return run
+    return undefined
+  }
+
+  changeRun(run: Run, change: RunChange, now: Instant): void {
+    const { state, failures, lost, message, details, error, reason, by } = change
+    this.putRun({
+      ...run,
+      ...{ state, failures, lost, message, details, error },
+      reason: reason ?? run.reason,
+      by: by ?? run.by,
+      claimableAt: change.claimableInMs === null ? null : now + change.claimableInMs,
+      completedAt: isFinished(state) ? now : null,
+      ...(change.outcome === null
+        ? {}
+        : { workerId: null, attempts: withAttempt(run, change.outcome, now, error) }),
+    })
+  }
+
+  dueSchedules(now: Instant, limit: number): DueSchedules {
+    const due: Schedule[] = []
+    let nextDueAt: Instant | null = null
+    for (const schedule of this.schedules.values()) {
+      const { nextRunAt } = schedule
+      if (nextRunAt === null) continue
+      if (nextRunAt <= now) due.push(schedule)
+      else if (nextDueAt === null || nextRunAt < nextDueAt) nextDueAt = nextRunAt
+    }
+    due.sort((a, b) => a.nextRunAt! - b.nextRunAt!)
+    return {
+      now,
+      nextDueAt,
+      due: due.slice(0, limit).map((schedule) => ({ schedule, facts: this.#factsOf(schedule) })),
+    }
+  }
+
+  #factsOf(schedule: Schedule) {
+    const key = concurrencyKeyOf(schedule.id)
+    return {
+      unfinished: [...this.unfinished.values()].filter((run) => run.concurrencyKey === key),
+      lastSuccessAt: Object.fromEntries(
+        schedule.dependsOn.map(({ scheduleId }) => [scheduleId, this.#lastSuccessAt.get(scheduleId) ?? null]),
+      ),
+    }
+  }
+
+  beat({ worker, isLeaving, held }: Heartbeat, now: Instant): HeartbeatAnswer["gone"] {
+    const startedAt = this.workers.get(worker.id)?.startedAt ?? now
+    if (isLeaving) this.workers.delete(worker.id)
+    else this.workers.set(worker.id, { ...worker, startedAt, heartbeatAt: now, running: held.length })
+
+    const gone: { runId: string; attempt: number; why: "cancelled" | "lost" }[] = []
+    for (const { runId, attempt, leaseMs, progress } of held) {
+      const run = this.runs.get(runId)
+      if (run?.state === "running" && run.attempt === attempt) {
+        this.putRun({ ...run, claimableAt: now + leaseMs, progress: progress ?? run.progress })
+      } else {
+        const isCancelled = run?.state === "cancelled" && run.attempt === attempt
+        gone.push({ runId, attempt, why: isCancelled ? "cancelled" : "lost" })
+      }
+    }
+    return gone
+  }
+
+  prune(request: PruneRequest, now: Instant): Pruned {
+    const newestFirst = [...this.runs.values()]
+      .filter((run) => run.completedAt !== null)
+      .sort((a, b) => b.completedAt! - a.completedAt!)
+    const kept = new Map<string, number>()
+    const doomed: Run[] = []
+    for (const run of newestFirst) {
+      const rank = run.scheduleId === null ? Number.POSITIVE_INFINITY : (kept.get(run.scheduleId) ?? 0)
+      if (run.scheduleId !== null) kept.set(run.scheduleId, rank + 1)
+      if (run.completedAt! < now - request.olderThanMs && rank >= request.keepPerSchedule) doomed.push(run)
+    }
+    const oldest = doomed.reverse().slice(0, request.limit)
+    for (const { id } of oldest) {
+      this.runs.delete(id)
+      this.logs.delete(id)
+    }
+    const silent = [...this.workers.values()].filter(
+      ({ heartbeatAt }) => heartbeatAt < now - request.silentForMs,
+    )
+    for (const { id } of silent) this.workers.delete(id)
+    return { runs: oldest.length, workers: silent.length }
+  }
+
+  appendLogs(lines: readonly LogLine[], now: Instant): void {
+    for (const { runId, agoMs, ...line } of lines) {
+      // Lines of a run that was pruned have nowhere to go.
+      if (!this.runs.has(runId)) continue
+      const log = this.logs.get(runId) ?? []
+      log.push({ ...line, number: log.length + 1, at: now - agoMs })
+      this.logs.set(runId, log)
+    }
+  }
+}
+
+/** The run's story with one more attempt ended. */
+export function withAttempt(
+  run: Run,
+  outcome: AttemptOutcome,
+  endedAt: Instant,
+  error: string | null,
+): readonly Attempt[] {
+  const { attempt, workerId, startedAt } = run
+  const ended = {
+    attempt,
+    workerId: workerId ?? "",
+    startedAt: startedAt ?? endedAt,
+    endedAt,
+    outcome,
+    error,
+  }
+  return [...run.attempts, ended].slice(-ATTEMPTS_KEPT)
+}
