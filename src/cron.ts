@@ -1,10 +1,13 @@
 /** Cron expressions by themselves: `belfry/cron`. Nothing here starts a timer or reads a clock. */
 import type { CronOptions as CoreOptions, Cron } from "./core/cron/cron.ts"
+import { describeCron } from "./core/cron/describe.ts"
+import { type LintFacts as CoreLintFacts, type Lint, lintCron } from "./core/cron/lint.ts"
 import { parseCron } from "./core/cron/parse.ts"
 import { nextOccurrence, previousOccurrence } from "./core/cron/search.ts"
 import { type Instant, parseInstant } from "./core/instant.ts"
 
 export type { CalendarCron, Cron, DstPolicy, IntervalCron } from "./core/cron/cron.ts"
+export type { Fix, Lint, LintCode } from "./core/cron/lint.ts"
 export { BelfryError } from "./core/errors.ts"
 
 export interface CronOptions extends Omit<CoreOptions, "anchor"> {
@@ -52,6 +55,28 @@ export function occurrences(cron: Cron, range: Range): Date[] {
     at = nextOccurrence(cron, at)
   }
   return found
+}
+
+/** The expression in English, in its own zone: `At 09:00 on Monday`. */
+export function describe(cron: Cron): string {
+  return describeCron(cron)
+}
+
+export interface LintFacts extends Omit<CoreLintFacts, "until"> {
+  /** Which dates are next: dates in messages are counted from here. */
+  readonly now: Date | string | number
+  /** When the schedule ends. */
+  readonly until?: Date | string | number
+}
+
+/** What may not be what its author meant. Lints about a schedule's runs and task come only with the facts they need. */
+export function lint(cron: Cron, facts: LintFacts): Lint[] {
+  const { now, until, ...rest } = facts
+  return lintCron(
+    cron,
+    parseInstant(now, "now"),
+    until === undefined ? rest : { ...rest, until: parseInstant(until, "end of the schedule") },
+  )
 }
 
 function toDate(instant: Instant | null): Date | null {

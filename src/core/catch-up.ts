@@ -2,7 +2,7 @@ import type { Instant } from "./instant.ts"
 import { type Occurrence, occurrenceAfter, occurrenceBefore } from "./occurrence.ts"
 import type { Missed } from "./run.ts"
 import { type Schedule, timetableOf } from "./schedule.ts"
-import { countInTimetable } from "./timetable.ts"
+import { countInTimetable, nextInTimetable } from "./timetable.ts"
 
 /** The occurrences a schedule owes, sorted by what becomes of them. */
 export interface CatchUpDecision {
@@ -49,7 +49,12 @@ export function owedUpTo(newest: Occurrence | null, schedule: Schedule, now: Ins
 
 /** The occurrences in (after, until] as one record; `until` is one of them. */
 export function rangeUntil(schedule: Schedule, after: Instant, until: Instant): Missed {
-  const count = countInTimetable(timetableOf(schedule), after, until, MISSED_COUNT_MAX)
+  const timetable = timetableOf(schedule)
   // An occurrence that an operator added isn't in the timetable, but it is there.
-  return { from: occurrenceAfter(schedule, after)?.scheduledFor ?? until, until, count: Math.max(1, count) }
+  const added = schedule.overrides.filter(
+    ({ scheduledFor: at }) => at > after && at <= until && nextInTimetable(timetable, at - 1) !== at,
+  )
+  const count = countInTimetable(timetable, after, until, MISSED_COUNT_MAX) + added.length
+  const from = occurrenceAfter(schedule, after)?.scheduledFor ?? until
+  return { from, until, count: Math.min(count, MISSED_COUNT_MAX) }
 }

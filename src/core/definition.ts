@@ -8,6 +8,7 @@ import { toPayload } from "./json.ts"
 import type { CatchUp, Dependency, Overlap, Schedule, ScheduleDefinition } from "./schedule.ts"
 import { planAnew } from "./steer.ts"
 import { nextInTimetable, type Trigger } from "./timetable.ts"
+import { zoneNamed } from "./zone.ts"
 
 /** The door for schedules: what people write, checked and completed into a `ScheduleDefinition`. */
 
@@ -50,6 +51,8 @@ export interface ScheduleOptions extends TriggerOptions {
   readonly priority?: PriorityOption
   /** Spreads the due time: deterministic by schedule and occurrence, never past the next occurrence. */
   readonly jitter?: Duration
+  /** Leaves out occurrences closer than this to the one before. */
+  readonly spacing?: Duration
   readonly startsAt?: When
   readonly endsAt?: When
   readonly maxRuns?: number
@@ -104,6 +107,7 @@ export function defineSchedule(options: ScheduleOptions, context: DefinitionCont
     dst: { ...DEFAULT_DST, ...options.dst },
     priority: priorityOf(options.priority),
     jitterMs: options.jitter === undefined ? 0 : parseDuration(options.jitter, "jitter"),
+    spacingMs: options.spacing === undefined ? 0 : parseDuration(options.spacing, "spacing"),
     startsAt,
     endsAt,
     maxRuns: optionalCount(id, "maxRuns", options.maxRuns),
@@ -273,9 +277,10 @@ function triggerOf(options: TriggerOptions, { id, now }: DefinitionContext): Tri
   }
 }
 
-/** Finds a bad cron or zone now, at the door. */
+/** Finds a bad cron or zone now, at the door; the zone also if only intervals are there, which don't look at it. */
 function checkTimetable(id: string, definition: ScheduleDefinition): void {
   const { triggers, timezone, dst, startsAt, endsAt } = definition
+  zoneNamed(timezone)
   nextInTimetable({ id, triggers, timezone, dst, startsAt, endsAt, anchor: startsAt ?? 0 }, startsAt ?? 0)
 }
 

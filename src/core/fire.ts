@@ -3,9 +3,9 @@ import { formatDuration } from "./duration.ts"
 import { BelfryError } from "./errors.ts"
 import type { Instant } from "./instant.ts"
 import { newRunOf, skipRecordOf } from "./new-run.ts"
-import { newestDue, newestPassed, type Occurrence, occurrenceAfter } from "./occurrence.ts"
+import { newestDue, newestPassed, type Occurrence, upcomingAfter } from "./occurrence.ts"
 import { cancel, type NewRun, type RunChange, type RunRef } from "./run.ts"
-import type { Schedule, ScheduleProgress } from "./schedule.ts"
+import { isSpent, type Schedule, type ScheduleProgress } from "./schedule.ts"
 
 /** What a plan needs to know beside the schedule; the store reads both in one call. */
 export interface FireFacts {
@@ -36,22 +36,26 @@ export function planFire(schedule: Schedule, facts: FireFacts, now: Instant): Fi
   try {
     if (!schedule.enabled) return planOf(schedule, { nextRunAt: null })
     if (schedule.coveredUntil === null) return planOf(schedule, planFrom(schedule, now))
-    if (schedule.paused !== null) return planPaused(schedule, now)
+    if (schedule.paused !== null) return planPaused(schedule, facts, now)
     return planOwed(schedule, facts, owedUpTo(newestDue(schedule, now), schedule, now), now)
   } catch (error) {
-    // Written past our door (by SQL, say), or read by a version that knows less: shown on the schedule, the others go on.
-    if (!(error instanceof BelfryError)) throw error
-    return planOf(schedule, { nextRunAt: null, lastError: error.message })
+    return planUnreadable(schedule, error)
   }
+}
+
+/** Written past our door (by SQL, say), or read by a version that knows less: shown on the schedule, the others go on. */
+function planUnreadable(schedule: Schedule, error: unknown): FirePlan {
+  if (!(error instanceof BelfryError)) throw error
+  return planOf(schedule, { nextRunAt: null, lastError: error.message })
 }
 
 /** Everything up to `now` counts as settled; due at the first occurrence after it. Fires nothing. */
 export function planFrom(schedule: Schedule, now: Instant): Partial<ScheduleProgress> {
-  const next = occurrenceAfter(schedule, now)
+  const next = upcomingAfter(schedule, now)
   return {
     coveredUntil: now,
     nextRunAt: next?.dueAt ?? null,
-    finishedAt: next === null ? now : null,
+    finishedAt: next === null ? (schedule.finishedAt ?? now) : null,
     overrides: schedule.overrides.filter((override) => override.scheduledFor > now),
     lastError: null,
   }
@@ -86,37 +90,61 @@ export function progressOf(schedule: Schedule): ScheduleProgress {
   return { nextRunAt, coveredUntil, overrides, paused, runCount, lastRunId, lastRunAt, lastError, finishedAt }
 }
 
-function planPaused(schedule: Schedule, now: Instant): FirePlan {
+function planPaused(schedule: Schedule, facts: FireFacts, now: Instant): FirePlan {
   const until = schedule.paused!.until
-  return until !== null && until <= now ? planResume(schedule, now) : planOf(schedule, { nextRunAt: until })
+  if (until === null || until > now) return planOf(schedule, { nextRunAt: until })
+  // The pause ended when it was meant to, not when somebody looked: what came since is late like anything else.
+  const resumed = planResume(schedule, until - 1)
+  if (resumed.progress === null) return resumed
+  const fired = planFire({ ...schedule, ...resumed.progress }, facts, now)
+  return { ...fired, runs: [...resumed.runs, ...fired.runs] }
 }
 
 /** What fell into the pause is one record; then on from now. */
 export function planResume(schedule: Schedule, now: Instant): FirePlan {
-  const newest = newestPassed(schedule, now)
+  const newest = newestDropped(schedule, now)
+  const runs = newest === null ? [] : [pausedUntil(schedule, newest)]
+  const resumed = { ...schedule, paused: null }
+  const progress = planFrom(resumed, Math.max(now, schedule.coveredUntil ?? now, newest?.scheduledFor ?? now))
+  const nextRunAt = schedule.enabled ? progress.nextRunAt! : null
+  return withoutFinished(schedule, planOf(resumed, { ...progress, nextRunAt }, { runs }))
+}
+
+function pausedUntil(schedule: Schedule, newest: Occurrence): NewRun {
   const { reason, by } = schedule.paused ?? { reason: null, by: null }
   const message = `Paused${by === null ? "" : ` by ${by}`}${reason === null ? "" : `: ${reason}`}`
-  const runs =
-    newest === null
-      ? []
-      : [
-          skipRecordOf(schedule, rangeUntil(schedule, schedule.coveredUntil!, newest.scheduledFor), {
-            reason: "paused",
-            message,
-          }),
-        ]
-  const resumed = { ...schedule, paused: null }
-  return planOf(resumed, planFrom(resumed, now), { runs })
+  const range = rangeUntil(schedule, schedule.coveredUntil!, newest.scheduledFor)
+  return skipRecordOf(schedule, range, { reason: "paused", message })
+}
+
+/** By its nominal instant, or because it was moved forward into the pause. */
+function newestDropped(schedule: Schedule, now: Instant): Occurrence | null {
+  const passed = newestPassed(schedule, now)
+  const due = newestDue(schedule, now)
+  return due !== null && (passed === null || due.scheduledFor > passed.scheduledFor) ? due : passed
 }
 
 /**
  * Before an edit: whatever already had its time becomes a run now, even if jitter or a move still holds it back (it then
- * waits as a run). Otherwise the edit would take away an occurrence that was promised. Null if nothing is owed.
+ * waits as a run). Otherwise the edit would take away an occurrence that was promised. What a pause has dropped so far is
+ * recorded by the old timetable. Null if nothing is owed.
  */
 export function planSettle(schedule: Schedule, facts: FireFacts, now: Instant): FirePlan | null {
-  if (!schedule.enabled || schedule.paused !== null || schedule.lastError !== null) return null
-  const newest = newestPassed(schedule, now)
-  return newest === null ? null : planOwed(schedule, facts, owedUpTo(newest, schedule, now), now)
+  if (!schedule.enabled || schedule.lastError !== null) return null
+  try {
+    if (schedule.paused !== null) return settlePause(schedule, now)
+    const newest = newestPassed(schedule, now)
+    return newest === null ? null : planOwed(schedule, facts, owedUpTo(newest, schedule, now), now)
+  } catch (error) {
+    // The edit may be what mends it.
+    return planUnreadable(schedule, error)
+  }
+}
+
+function settlePause(schedule: Schedule, now: Instant): FirePlan | null {
+  const newest = newestDropped(schedule, now)
+  if (newest === null) return null
+  return planOf(schedule, { coveredUntil: newest.scheduledFor }, { runs: [pausedUntil(schedule, newest)] })
 }
 
 function planOwed(schedule: Schedule, facts: FireFacts, owed: CatchUpDecision, now: Instant): FirePlan {
@@ -133,7 +161,9 @@ function planOwed(schedule: Schedule, facts: FireFacts, owed: CatchUpDecision, n
     )
   }
   if (owed.rest !== null) records.push(skipRecordOf(schedule, owed.rest, restReason(schedule, owed)))
-  for (const occurrence of withinMaxRuns(schedule, owed.kept)) {
+  for (const occurrence of owed.kept) {
+    // What the timetable still has after the last run is no occurrence of this schedule any more.
+    if (isSpent({ ...schedule, runCount: schedule.runCount + runs.length })) break
     const obstacle = obstacleTo(schedule, facts, runs.length, now)
     if (obstacle !== null) {
       records.push(skipRecordOf(schedule, single(occurrence), obstacle))
@@ -149,10 +179,6 @@ function planOwed(schedule: Schedule, facts: FireFacts, owed: CatchUpDecision, n
 
 function single(occurrence: Occurrence) {
   return { from: occurrence.scheduledFor, until: occurrence.scheduledFor, count: 1 }
-}
-
-function withinMaxRuns(schedule: Schedule, kept: readonly Occurrence[]): readonly Occurrence[] {
-  return schedule.maxRuns === null ? kept : kept.slice(0, Math.max(0, schedule.maxRuns - schedule.runCount))
 }
 
 /** Only a run that stands in for others is told of them. */
@@ -180,7 +206,8 @@ function obstacleTo(schedule: Schedule, facts: FireFacts, added: number, now: In
   if (schedule.overlap.policy === "skip" && unfinished > 0) {
     return { reason: "overlap", message: `Still unfinished: ${facts.unfinished[0]?.id}` } as const
   }
-  if (schedule.overlap.policy === "queue" && unfinished > schedule.overlap.limit) {
+  const performable = schedule.maxConcurrentRuns ?? 1
+  if (schedule.overlap.policy === "queue" && unfinished >= performable + schedule.overlap.limit) {
     return {
       reason: "capacity",
       message: `${unfinished} runs are unfinished and ${schedule.overlap.limit} may wait`,
@@ -205,17 +232,16 @@ function advance(
   },
 ): FirePlan {
   const { owed, runs, records, cancels, now } = made
-  const coveredUntil = owed.coveredUntil
+  const coveredUntil = owed.coveredUntil + (owed.kept.length > 0 ? schedule.spacingMs : 0)
   const runCount = schedule.runCount + runs.length
-  const isSpent = schedule.maxRuns !== null && runCount >= schedule.maxRuns
-  const next = isSpent ? null : occurrenceAfter(schedule, coveredUntil)
+  const next = upcomingAfter({ ...schedule, runCount }, coveredUntil)
   const lastRun = runs[runs.length - 1]
   const plan = planOf(
     schedule,
     {
       coveredUntil,
       nextRunAt: next?.dueAt ?? null,
-      finishedAt: next === null ? now : null,
+      finishedAt: next === null ? (schedule.finishedAt ?? now) : null,
       overrides: schedule.overrides.filter((override) => override.scheduledFor > coveredUntil),
       runCount,
       lastError: null,
@@ -223,5 +249,10 @@ function advance(
     },
     { runs: [...records, ...runs], cancels },
   )
-  return next === null && schedule.removeWhenFinished ? { ...plan, progress: null } : plan
+  return withoutFinished(schedule, plan)
+}
+
+function withoutFinished(schedule: Schedule, plan: FirePlan): FirePlan {
+  const isFinished = plan.progress !== null && plan.progress.finishedAt !== null
+  return isFinished && schedule.removeWhenFinished ? { ...plan, progress: null } : plan
 }

@@ -8,7 +8,7 @@ export const PAYLOAD_MAX_BYTES = 1_048_576
 export function toPayload(value: unknown, what: string): Json {
   let text: string | undefined
   try {
-    text = JSON.stringify(value ?? null)
+    text = JSON.stringify(value ?? null, refuseUnsayable)
   } catch (cause) {
     throw new BelfryError("BELFRY_PAYLOAD_INVALID", `${what} can't be written as JSON: ${String(cause)}.`, {
       cause,
@@ -26,6 +26,14 @@ export function toPayload(value: unknown, what: string): Json {
     )
   }
   return JSON.parse(text) as Json
+}
+
+/** JSON itself would write null, or leave the key out. */
+function refuseUnsayable(key: string, value: unknown): unknown {
+  if (typeof value === "number" && !Number.isFinite(value)) throw new TypeError(`${key || "it"} is ${value}`)
+  const isLost = key !== "" && (typeof value === "function" || typeof value === "symbol")
+  if (isLost) throw new TypeError(`${key} is a ${typeof value}`)
+  return value
 }
 
 /** Same text for the same meaning: keys in order, so that two definitions can be compared. */

@@ -84,3 +84,7 @@ export function triggerText(trigger: Trigger): string {
   if (trigger.kind === "at") return `@at ${formatInstant(trigger.at)}`
   return `@every ${formatDuration(trigger.everyMs)}`
 }
+
+export function describeTriggers(triggers: readonly Trigger[]): string {
+  return triggers.map(triggerText).join(", ")
+}

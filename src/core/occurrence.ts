@@ -1,6 +1,6 @@
 import { hashText } from "./hash.ts"
 import { formatInstant, type Instant } from "./instant.ts"
-import { type OccurrenceOverride, type Schedule, timetableOf } from "./schedule.ts"
+import { isSpent, type OccurrenceOverride, type Schedule, timetableOf } from "./schedule.ts"
 import { nextInTimetable, previousInTimetable } from "./timetable.ts"
 
 /** One nominal instant of a schedule, with jitter and the operator's word applied. */
@@ -27,6 +27,11 @@ export function occurrenceAfter(schedule: Schedule, after: Instant): Occurrence 
     }
   }
   return scheduledFor === null ? null : occurrenceAt(schedule, scheduledFor)
+}
+
+/** The first one after `after` that is still to come: none once the schedule's runs are used up. */
+export function upcomingAfter(schedule: Schedule, after: Instant): Occurrence | null {
+  return isSpent(schedule) ? null : occurrenceAfter(schedule, after)
 }
 
 /** The last occurrence whose nominal instant is strictly before `before`. */
@@ -78,6 +83,7 @@ export function newestPassed(schedule: Schedule, now: Instant): Occurrence | nul
 
 function unsettled(schedule: Schedule, occurrence: Occurrence | null): Occurrence | null {
   const { coveredUntil } = schedule
+  if (isSpent(schedule)) return null
   return occurrence !== null && coveredUntil !== null && occurrence.scheduledFor > coveredUntil
     ? occurrence
     : null

@@ -26,6 +26,8 @@ export interface ScheduleDefinition {
   readonly dst: DstPolicy
   readonly priority: number
   readonly jitterMs: number
+  /** Occurrences closer than this after the last one fired don't count. */
+  readonly spacingMs: number
   readonly startsAt: Instant | null
   readonly endsAt: Instant | null
   readonly maxRuns: number | null
@@ -111,6 +113,11 @@ export function timetableOf(schedule: Schedule): Timetable {
     startsAt: schedule.startsAt,
     endsAt: schedule.endsAt,
   }
+}
+
+/** Its runs are used up: the timetable goes on, the schedule doesn't. */
+export function isSpent(schedule: Schedule): boolean {
+  return schedule.maxRuns !== null && schedule.runCount >= schedule.maxRuns
 }
 
 /** What its runs are counted under: overlap and `maxConcurrentRuns` look at these, backfills don't carry it. */

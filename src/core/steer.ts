@@ -3,8 +3,8 @@ import { BelfryError } from "./errors.ts"
 import { type FirePlan, planFrom, planOf, planResume } from "./fire.ts"
 import { formatInstant, type Instant } from "./instant.ts"
 import { skipRecordOf } from "./new-run.ts"
-import { type Occurrence, occurrenceAfter, occurrenceBefore } from "./occurrence.ts"
-import { type OccurrenceOverride, OVERRIDES_MAX, type Schedule } from "./schedule.ts"
+import { type Occurrence, occurrenceAfter, occurrenceBefore, upcomingAfter } from "./occurrence.ts"
+import { isSpent, type OccurrenceOverride, OVERRIDES_MAX, type Schedule } from "./schedule.ts"
 
 /** What an operator does to a schedule, each as a plan like a fire: guarded by the version, with its records. */
 
@@ -47,11 +47,10 @@ export function move(
   const occurrence = occurrenceToCome(schedule, scheduledFor, now)
   const before = occurrenceBefore(schedule, occurrence.scheduledFor)
   const after = occurrenceAfter(schedule, occurrence.scheduledFor)
-  const isBetween = (before === null || to > before.dueAt) && (after === null || to < after.scheduledFor)
+  const latest = after === null ? null : Math.min(after.scheduledFor, after.dueAt)
+  const isBetween = (before === null || to > before.dueAt) && (latest === null || to < latest)
   if (to <= now || !isBetween) {
-    const bounds = [before?.dueAt, after?.scheduledFor].map((at) =>
-      at === undefined ? "…" : formatInstant(at),
-    )
+    const bounds = [before?.dueAt ?? null, latest].map((at) => (at === null ? "…" : formatInstant(at)))
     throw new BelfryError(
       "BELFRY_OCCURRENCE_INVALID",
       `The occurrence of "${schedule.id}" at ${formatInstant(occurrence.scheduledFor)} can't be moved to ${formatInstant(to)}: ` +
@@ -70,13 +69,14 @@ export function restore(schedule: Schedule, scheduledFor: Instant, now: Instant)
 
 /** The next occurrence is at `to`, whatever the timetable says; those it replaces are recorded, then on from there. */
 export function reschedule(schedule: Schedule, to: Instant, why: Why, now: Instant): FirePlan {
-  if (to < now) {
+  const coveredUntil = schedule.coveredUntil ?? now
+  const problem = problemWith(schedule, to, coveredUntil, now)
+  if (problem !== null) {
     throw new BelfryError(
       "BELFRY_OCCURRENCE_INVALID",
-      `"${schedule.id}" can't be rescheduled to ${formatInstant(to)}: that is in the past.`,
+      `"${schedule.id}" can't be rescheduled to ${formatInstant(to)}: ${problem}.`,
     )
   }
-  const coveredUntil = schedule.coveredUntil ?? now
   const added: OccurrenceOverride = { scheduledFor: to, dueAt: to, ...why }
   const next = occurrenceAfter(schedule, coveredUntil)
   const passed = occurrenceBefore(schedule, to)
@@ -85,7 +85,8 @@ export function reschedule(schedule: Schedule, to: Instant, why: Why, now: Insta
   if (passed !== null && passed.scheduledFor > coveredUntil) {
     const range = rangeUntil(schedule, coveredUntil, passed.scheduledFor)
     const moved = { ...schedule, coveredUntil: passed.scheduledFor }
-    const plan = withOverrides(moved, [...dropUntil(schedule, passed.scheduledFor, to), added], now)
+    const kept = keptAfter(schedule, to, { ...why, reason: message })
+    const plan = withOverrides(moved, [...kept, added], now)
     return { ...plan, runs: [skipRecordOf(schedule, range, { reason: "operator", message })] }
   }
   // Earlier: the one it replaces is left out when its time comes.
@@ -99,15 +100,27 @@ export function reschedule(schedule: Schedule, to: Instant, why: Why, now: Insta
   return withOverrides({ ...schedule, coveredUntil }, [...others, added, ...replaced], now)
 }
 
-function dropUntil(schedule: Schedule, passed: Instant, to: Instant): readonly OccurrenceOverride[] {
-  return schedule.overrides.filter(({ scheduledFor }) => scheduledFor > passed && scheduledFor !== to)
+function problemWith(schedule: Schedule, to: Instant, coveredUntil: Instant, now: Instant): string | null {
+  if (to < now) return "that is in the past"
+  if (isSpent(schedule)) return `it has had its ${schedule.maxRuns} runs`
+  // By the spacing, or because its last occurrence was moved forward.
+  return to <= coveredUntil ? `everything up to ${formatInstant(coveredUntil)} is settled` : null
+}
+
+/** One that was moved forward to before the new time is passed over as well. */
+function keptAfter(schedule: Schedule, to: Instant, why: Why): readonly OccurrenceOverride[] {
+  return schedule.overrides
+    .filter(({ scheduledFor }) => scheduledFor > to)
+    .map((override) =>
+      override.dueAt !== null && override.dueAt <= to ? { ...override, ...why, dueAt: null } : override,
+    )
 }
 
 function occurrenceToCome(schedule: Schedule, scheduledFor: Instant | null, now: Instant): Occurrence {
   const coveredUntil = schedule.coveredUntil ?? now
-  const found = occurrenceAfter(schedule, scheduledFor === null ? coveredUntil : scheduledFor - 1)
-  const isToCome = found !== null && found.scheduledFor > coveredUntil
-  if (isToCome && (scheduledFor === null || found.scheduledFor === scheduledFor)) return found
+  const after = scheduledFor === null ? coveredUntil : Math.max(coveredUntil, scheduledFor - 1)
+  const found = upcomingAfter(schedule, after)
+  if (found !== null && (scheduledFor === null || found.scheduledFor === scheduledFor)) return found
   const asked =
     scheduledFor === null
       ? "no occurrence to come"
@@ -130,13 +143,32 @@ function withOverrides(schedule: Schedule, overrides: readonly OccurrenceOverrid
   }
   const changed = { ...schedule, overrides }
   const coveredUntil = schedule.coveredUntil ?? now
-  const next = occurrenceAfter(changed, coveredUntil)
+  checkOrder(changed, coveredUntil)
+  const next = upcomingAfter(changed, coveredUntil)
   const isWaiting = schedule.paused === null && schedule.enabled
   return planOf(changed, {
     coveredUntil,
     nextRunAt: isWaiting ? (next?.dueAt ?? null) : schedule.nextRunAt,
     finishedAt: next === null ? (schedule.finishedAt ?? now) : null,
   })
+}
+
+/** All that is planned relies on occurrences being due in their nominal order; skipped ones count at their own time. */
+function checkOrder(schedule: Schedule, coveredUntil: Instant): void {
+  for (const { scheduledFor } of schedule.overrides) {
+    if (scheduledFor <= coveredUntil) continue
+    const own = occurrenceAfter(schedule, scheduledFor - 1)!
+    const before = occurrenceBefore(schedule, scheduledFor)
+    const after = occurrenceAfter(schedule, scheduledFor)
+    const earlier = before !== null && before.scheduledFor > coveredUntil ? before.dueAt : null
+    const later = after === null ? null : after.dueAt
+    if ((earlier === null || earlier < own.dueAt) && (later === null || own.dueAt < later)) continue
+    throw new BelfryError(
+      "BELFRY_OCCURRENCE_INVALID",
+      `The occurrence of "${schedule.id}" at ${formatInstant(scheduledFor)} would no longer be due between its neighbours: ` +
+        "restore the ones that were moved first.",
+    )
+  }
 }
 
 /** A new definition, or a new beginning: on from `now`, unless it is disabled or paused. */

@@ -1,7 +1,8 @@
 import type { Cron, DstPolicy } from "./cron/cron.ts"
 import { parseCron } from "./cron/parse.ts"
 import { nextOccurrence, previousOccurrence } from "./cron/search.ts"
-import type { Instant } from "./instant.ts"
+import { BelfryError } from "./errors.ts"
+import { EARLIEST, type Instant } from "./instant.ts"
 
 /** When a schedule occurs, as plain data; several triggers add up, and the same instant twice is one occurrence. */
 export interface Timetable {
@@ -67,34 +68,35 @@ function countIntervals(timetable: Timetable, trigger: Trigger, after: Instant, 
 }
 
 function nextOf(timetable: Timetable, trigger: Trigger, after: Instant): Instant | null {
-  switch (trigger.kind) {
-    case "cron":
-      return nextOccurrence(compiled(timetable, trigger), after)
-    case "every":
-      return nextOccurrence(interval(timetable, trigger), after)
-    case "at":
-      return trigger.at > after ? trigger.at : null
-  }
+  if (trigger.kind === "at") return trigger.at > after ? trigger.at : null
+  const cron = cronOf(timetable, trigger)
+  return nextOccurrence(cron, Math.max(after, beginningOf(cron) - 1))
 }
 
 function previousOf(timetable: Timetable, trigger: Trigger, before: Instant): Instant | null {
-  switch (trigger.kind) {
-    case "cron":
-      return previousOccurrence(compiled(timetable, trigger), before)
-    case "every": {
-      // An interval begins at its anchor: nothing came before.
-      const cron = interval(timetable, trigger)
-      const at = previousOccurrence(cron, before)
-      return at !== null && at >= cron.anchor ? at : null
-    }
-    case "at":
-      return trigger.at < before ? trigger.at : null
-  }
+  if (trigger.kind === "at") return trigger.at < before ? trigger.at : null
+  const cron = cronOf(timetable, trigger)
+  const at = previousOccurrence(cron, before)
+  return at !== null && at >= beginningOf(cron) ? at : null
 }
 
-function interval(timetable: Timetable, trigger: Extract<Trigger, { kind: "every" }>) {
-  const anchor = trigger.anchor ?? timetable.startsAt ?? timetable.anchor
-  return { kind: "interval", expression: "", everyMs: trigger.everyMs, anchor } as const
+/** An interval begins at its anchor: nothing comes before. */
+function beginningOf(cron: Cron): Instant {
+  return cron.kind === "interval" && cron.anchor !== null ? cron.anchor : EARLIEST
+}
+
+function cronOf(timetable: Timetable, trigger: Exclude<Trigger, { kind: "at" }>): Cron {
+  if (trigger.kind === "cron") return compiled(timetable, trigger)
+  // Only what was written past our door: an interval that stands still would be searched for ever.
+  if (trigger.kind !== "every" || !(trigger.everyMs >= 1)) {
+    throw new BelfryError("BELFRY_SCHEDULE_INVALID", `Trigger ${JSON.stringify(trigger)} can't be read.`)
+  }
+  const anchor = trigger.anchor ?? anchorOf(timetable)
+  return { kind: "interval", expression: "", everyMs: trigger.everyMs, anchor }
+}
+
+function anchorOf(timetable: Timetable): Instant {
+  return timetable.startsAt ?? timetable.anchor
 }
 
 /**
@@ -106,9 +108,10 @@ const PARSED_MAX = 10_000
 
 function compiled(timetable: Timetable, trigger: Extract<Trigger, { kind: "cron" }>): Cron {
   const isSeeded = /h/i.test(trigger.cron)
-  const isInterval = trigger.cron.trimStart().startsWith("@e")
+  const isInterval = /^\s*@e/i.test(trigger.cron)
+  const anchor = anchorOf(timetable)
   const { timezone, dst } = timetable
-  const key = `${trigger.cron}\n${timezone}\n${dst.gap}${dst.overlap}${trigger.dayMatch}\n${isSeeded ? timetable.id : ""}\n${isInterval ? timetable.anchor : ""}`
+  const key = `${trigger.cron}\n${timezone}\n${dst.gap}${dst.overlap}${trigger.dayMatch}\n${isSeeded ? timetable.id : ""}\n${isInterval ? anchor : ""}`
   const known = parsed.get(key)
   if (known) return known
   const cron = parseCron(trigger.cron, {
@@ -116,7 +119,7 @@ function compiled(timetable: Timetable, trigger: Extract<Trigger, { kind: "cron"
     dst,
     dayMatch: trigger.dayMatch,
     seed: timetable.id,
-    anchor: timetable.startsAt ?? timetable.anchor,
+    anchor,
   })
   if (parsed.size >= PARSED_MAX) parsed.clear()
   parsed.set(key, cron)

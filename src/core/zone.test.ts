@@ -1,7 +1,7 @@
 import { assert, test } from "vitest"
 import { BelfryError } from "./errors.ts"
 import { DAY, EARLIEST, HOUR, LATEST, MINUTE, SECOND } from "./instant.ts"
-import { isShortZoneName, type Span, zoneNamed } from "./zone.ts"
+import { isShortZoneName, zoneNamed } from "./zone.ts"
 
 test("a wall time is the instant plus the offset of its span", () => {
   const berlin = zoneNamed("Europe/Berlin")

@@ -20,7 +20,11 @@ export function dayWords(cron: CalendarCron, months: string): DayWords {
   const namesMonths = months !== ""
   if (date !== null && weekday !== null) {
     return cron.dayMatch === "both"
-      ? { words: `on ${dateWords(date, ofMonth)} if it is also ${alsoWords(weekday)}`, namesMonths, isChoice: false }
+      ? {
+          words: `on ${dateWords(date, ofMonth)} if it is also ${alsoWords(weekday)}`,
+          namesMonths,
+          isChoice: false,
+        }
       : {
           words: `on ${dateWords(date, "of the month")} or on ${weekdayWords(weekday, "of the month")}`,
           namesMonths: false,
@@ -35,11 +39,15 @@ export function dayWords(cron: CalendarCron, months: string): DayWords {
 }
 
 /** The day fields that leave a day out. A field such as `1-31` is set but leaves none, which then decides for "either". */
-function dayRules({ dayOfMonth, dayOfWeek, dayMatch }: CalendarCron): { date: Field | null; weekday: Field | null } {
+function dayRules({ dayOfMonth, dayOfWeek, dayMatch }: CalendarCron): {
+  date: Field | null
+  weekday: Field | null
+} {
   const isDateWide = dayOfMonth.values.length === 31
   const isWeekdayWide = dayOfWeek.values.length === 7
   const areBothSet = !dayOfMonth.isAny && !dayOfWeek.isAny
-  if (areBothSet && dayMatch === "either" && (isDateWide || isWeekdayWide)) return { date: null, weekday: null }
+  if (areBothSet && dayMatch === "either" && (isDateWide || isWeekdayWide))
+    return { date: null, weekday: null }
   return { date: isDateWide ? null : dayOfMonth, weekday: isWeekdayWide ? null : dayOfWeek }
 }
 
@@ -121,10 +129,16 @@ function wrappedRun(fromMonday: readonly number[]): readonly number[] | null {
   return neighboursOf(turned).length === 1 ? turned : null
 }
 
-const MONTHS =
-  "January February March April May June July August September October November December".split(" ")
+const MONTHS = "January February March April May June July August September October November December".split(
+  " ",
+)
 
 /** `January and July`; empty if every month counts. */
 export function monthWords({ month }: CalendarCron): string {
-  return month.values.length === 12 ? "" : listValues(month.values, (value) => MONTHS[value - 1]!)
+  return month.values.length === 12 ? "" : listValues(month.values, monthName)
+}
+
+/** 1 is January. */
+export function monthName(month: number): string {
+  return MONTHS[month - 1]!
 }

@@ -64,7 +64,8 @@ function isInEveryHour(cron: CalendarCron): boolean {
 }
 
 function gapWords(seconds: number): string {
-  const [noun, size] = seconds % 3600 === 0 ? ["hour", 3600] : seconds % 60 === 0 ? ["minute", 60] : ["second", 1]
+  const [noun, size] =
+    seconds % 3600 === 0 ? ["hour", 3600] : seconds % 60 === 0 ? ["minute", 60] : ["second", 1]
   return unitsWords(seconds / Number(size), String(noun))
 }
 

@@ -5,44 +5,45 @@ import { EXPRESSION_MAX, parseCron } from "./parse.ts"
 
 type FieldName = "second" | "minute" | "hour" | "dayOfMonth" | "month" | "dayOfWeek"
 
-const VALUES: readonly (readonly [title: string, expression: string, field: FieldName, values: number[]])[] = [
-  ["a value", "5 * * * *", "minute", [5]],
-  ["leading zeros", "05 007 * * *", "hour", [7]],
-  ["a list, in any order and with doubles", "30,10,10,20 * * * *", "minute", [10, 20, 30]],
-  ["a range", "10-13 * * * *", "minute", [10, 11, 12, 13]],
-  ["a range of one", "10-10 * * * *", "minute", [10]],
-  ["a stepped range", "10-20/4 * * * *", "minute", [10, 14, 18]],
-  ["a step larger than its range", "10-12/50 * * * *", "minute", [10]],
-  ["steps over the whole field", "*/20 * * * *", "minute", [0, 20, 40]],
-  ["steps over the whole field, from its minimum", "0 0 */10 * *", "dayOfMonth", [1, 11, 21, 31]],
-  ["a step as long as the field", "*/60 * * * *", "minute", [0]],
-  ["a start and a step", "5/20 * * * *", "minute", [5, 25, 45]],
-  ["a start and a step to the last month", "0 0 1 3/4 *", "month", [3, 7, 11]],
-  ["ranges, steps and values together", "1,5-7,50/5 * * * *", "minute", [1, 5, 6, 7, 50, 55]],
-  ["a star inside a list", "0 0 1 3,* *", "month", [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]],
-  ["seconds, when there are six fields", "*/15 0 0 * * *", "second", [0, 15, 30, 45]],
-  ["no seconds, when there are five", "* * * * *", "second", [0]],
-  ["the last hour", "0 23 * * *", "hour", [23]],
-  ["names of months in any case", "0 0 1 jan,Jun,DEC *", "month", [1, 6, 12]],
-  ["a range of named months", "0 0 1 FEB-APR *", "month", [2, 3, 4]],
-  ["a named start and a step", "0 0 1 MAR/3 *", "month", [3, 6, 9, 12]],
-  ["a name and a number", "0 0 1 FEB-4 *", "month", [2, 3, 4]],
-  ["names of weekdays in any case", "0 0 * * mon,Wed,FRI", "dayOfWeek", [1, 3, 5]],
-  ["0 for Sunday", "0 0 * * 0", "dayOfWeek", [0]],
-  ["7 for Sunday", "0 0 * * 7", "dayOfWeek", [0]],
-  ["0 and 7 for one Sunday", "0 0 * * 0,7", "dayOfWeek", [0]],
-  ["a range up to Sunday", "0 0 * * 5-7", "dayOfWeek", [0, 5, 6]],
-  ["a range of names up to Sunday", "0 0 * * FRI-SUN", "dayOfWeek", [0, 5, 6]],
-  ["a stepped range of names up to Sunday", "0 0 * * mon-sun/2", "dayOfWeek", [0, 1, 3, 5]],
-  ["Sunday to Sunday", "0 0 * * SUN-SUN", "dayOfWeek", [0]],
-  ["all the week, twice Sunday", "0 0 * * 0-7", "dayOfWeek", [0, 1, 2, 3, 4, 5, 6]],
-  ["every other weekday, Sunday counted once", "0 0 * * */2", "dayOfWeek", [0, 2, 4, 6]],
-  ["a start and a step to the second Sunday", "0 0 * * 1/3", "dayOfWeek", [0, 1, 4]],
-  ["a whole week as step", "0 0 * * */7", "dayOfWeek", [0]],
-  ["a question mark in a day field", "0 0 ? * 1", "dayOfWeek", [1]],
-  ["tabs and line ends between fields", " 1\t2\r\n3  4 *  ", "month", [4]],
-  ["a plus before the weekday", "0 0 1 * +MON", "dayOfWeek", [1]],
-]
+const VALUES: readonly (readonly [title: string, expression: string, field: FieldName, values: number[]])[] =
+  [
+    ["a value", "5 * * * *", "minute", [5]],
+    ["leading zeros", "05 007 * * *", "hour", [7]],
+    ["a list, in any order and with doubles", "30,10,10,20 * * * *", "minute", [10, 20, 30]],
+    ["a range", "10-13 * * * *", "minute", [10, 11, 12, 13]],
+    ["a range of one", "10-10 * * * *", "minute", [10]],
+    ["a stepped range", "10-20/4 * * * *", "minute", [10, 14, 18]],
+    ["a step larger than its range", "10-12/50 * * * *", "minute", [10]],
+    ["steps over the whole field", "*/20 * * * *", "minute", [0, 20, 40]],
+    ["steps over the whole field, from its minimum", "0 0 */10 * *", "dayOfMonth", [1, 11, 21, 31]],
+    ["a step as long as the field", "*/60 * * * *", "minute", [0]],
+    ["a start and a step", "5/20 * * * *", "minute", [5, 25, 45]],
+    ["a start and a step to the last month", "0 0 1 3/4 *", "month", [3, 7, 11]],
+    ["ranges, steps and values together", "1,5-7,50/5 * * * *", "minute", [1, 5, 6, 7, 50, 55]],
+    ["a star inside a list", "0 0 1 3,* *", "month", [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]],
+    ["seconds, when there are six fields", "*/15 0 0 * * *", "second", [0, 15, 30, 45]],
+    ["no seconds, when there are five", "* * * * *", "second", [0]],
+    ["the last hour", "0 23 * * *", "hour", [23]],
+    ["names of months in any case", "0 0 1 jan,Jun,DEC *", "month", [1, 6, 12]],
+    ["a range of named months", "0 0 1 FEB-APR *", "month", [2, 3, 4]],
+    ["a named start and a step", "0 0 1 MAR/3 *", "month", [3, 6, 9, 12]],
+    ["a name and a number", "0 0 1 FEB-4 *", "month", [2, 3, 4]],
+    ["names of weekdays in any case", "0 0 * * mon,Wed,FRI", "dayOfWeek", [1, 3, 5]],
+    ["0 for Sunday", "0 0 * * 0", "dayOfWeek", [0]],
+    ["7 for Sunday", "0 0 * * 7", "dayOfWeek", [0]],
+    ["0 and 7 for one Sunday", "0 0 * * 0,7", "dayOfWeek", [0]],
+    ["a range up to Sunday", "0 0 * * 5-7", "dayOfWeek", [0, 5, 6]],
+    ["a range of names up to Sunday", "0 0 * * FRI-SUN", "dayOfWeek", [0, 5, 6]],
+    ["a stepped range of names up to Sunday", "0 0 * * mon-sun/2", "dayOfWeek", [0, 1, 3, 5]],
+    ["Sunday to Sunday", "0 0 * * SUN-SUN", "dayOfWeek", [0]],
+    ["all the week, twice Sunday", "0 0 * * 0-7", "dayOfWeek", [0, 1, 2, 3, 4, 5, 6]],
+    ["every other weekday, Sunday counted once", "0 0 * * */2", "dayOfWeek", [0, 2, 4, 6]],
+    ["a start and a step to the second Sunday", "0 0 * * 1/3", "dayOfWeek", [0, 1, 4]],
+    ["a whole week as step", "0 0 * * */7", "dayOfWeek", [0]],
+    ["a question mark in a day field", "0 0 ? * 1", "dayOfWeek", [1]],
+    ["tabs and line ends between fields", " 1\t2\r\n3  4 *  ", "month", [4]],
+    ["a plus before the weekday", "0 0 1 * +MON", "dayOfWeek", [1]],
+  ]
 
 for (const [title, expression, field, values] of VALUES) {
   test(`${title}: ${JSON.stringify(expression)}`, () => {
@@ -125,9 +126,12 @@ test.each([
   ["0 * * * *", false],
   ["0 */2 * * *", false],
   ["0 0 * * * *", false],
-])("%s: a job is at fixed times if neither its minute nor its hour begins with a star: %s", (text, isFixedTime) => {
-  assert.equal(calendar(text).isFixedTime, isFixedTime)
-})
+])(
+  "%s: a job is at fixed times if neither its minute nor its hour begins with a star: %s",
+  (text, isFixedTime) => {
+    assert.equal(calendar(text).isFixedTime, isFixedTime)
+  },
+)
 
 test.each([
   ["0 0 * * *", true, true],
@@ -277,10 +281,7 @@ for (const [problem, expression, code, field, position] of REFUSED) {
 test("an error names the field, the value, the range and the position", () => {
   const error = refusalOf("0 25 * * *")
 
-  assert.equal(
-    error.message,
-    'Hour "25" is out of range 0-23, in "0 25 * * *" (field 2, position 2).',
-  )
+  assert.equal(error.message, 'Hour "25" is out of range 0-23, in "0 25 * * *" (field 2, position 2).')
   assert.deepInclude(error.details, { field: "hour", value: "25", min: 0, max: 23, position: 2 })
 })
 
@@ -288,22 +289,35 @@ test("a field is counted from the one that is written first", () => {
   assert.include(refusalOf("0 99 0 * * *").message, "(field 2, position 2)")
 })
 
-test.each(["", " ", "*", "* * * *", "* * * * * * *", "0 0 1 1 * * 2026", "2026-03-27T07:00:00Z", "0\u00a00 * * *"])(
-  "%j has too few or too many fields",
-  (expression) => {
-    const error = refusalOf(expression)
+test.each([
+  "",
+  " ",
+  "*",
+  "* * * *",
+  "* * * * * * *",
+  "0 0 1 1 * * 2026",
+  "2026-03-27T07:00:00Z",
+  "0\u00a00 * * *",
+])("%j has too few or too many fields", (expression) => {
+  const error = refusalOf(expression)
 
-    assert.equal(error.code, "BELFRY_CRON_FIELD_COUNT")
-    assert.include(error.message, "expected 5 (minute hour day month weekday), or 6 with seconds first")
-  },
-)
+  assert.equal(error.code, "BELFRY_CRON_FIELD_COUNT")
+  assert.include(error.message, "expected 5 (minute hour day month weekday), or 6 with seconds first")
+})
 
-test.each(["@", "@reboot", "@Never", "@dailyy", "@ daily", "@daily *", "@wee\u212aly", "@__proto__", "@everyday"])(
-  "%j is no descriptor",
-  (expression) => {
-    assert.equal(refusalOf(expression).code, "BELFRY_CRON_SYNTAX")
-  },
-)
+test.each([
+  "@",
+  "@reboot",
+  "@Never",
+  "@dailyy",
+  "@ daily",
+  "@daily *",
+  "@wee\u212aly",
+  "@__proto__",
+  "@everyday",
+])("%j is no descriptor", (expression) => {
+  assert.equal(refusalOf(expression).code, "BELFRY_CRON_SYNTAX")
+})
 
 test("an interval needs a duration of at least a second", () => {
   assert.equal(refusalOf("@every 999ms").code, "BELFRY_CRON_SYNTAX")

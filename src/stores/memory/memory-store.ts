@@ -49,9 +49,11 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
     now: () => operate((now) => now),
     listen: (onHint) =>
       operate(() => {
-        listeners.add(onHint)
+        // A listener of its own for each call: one callback may listen twice, and stop once.
+        const listener = (hint: Hint) => onHint(hint)
+        listeners.add(listener)
         return async () => {
-          listeners.delete(onHint)
+          listeners.delete(listener)
         }
       }),
 
@@ -59,7 +61,7 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
       operate(() => {
         const version = shelf.schedules.get(schedule.id)?.version ?? null
         if (version !== ifVersion) return { outcome: "stale" }
-        const next = (version ?? 0) + 1
+        const next = ++shelf.lastVersion
         shelf.schedules.set(schedule.id, { ...schedule, version: next })
         hint("schedules")
         return { outcome: "done", version: next }
@@ -73,9 +75,12 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
     dueSchedules: ({ limit }) => operate((now) => shelf.dueSchedules(now, limit)),
     fire: (plans: readonly FirePlan[]) =>
       operate((now) => {
+        const before = plans.map((plan) => shelf.schedules.get(plan.scheduleId)?.nextRunAt ?? null)
         const answers = plans.map((plan) => firePlan(shelf, plan, now))
         if (answers.some((answer) => answer.outcome === "done" && answer.created.length > 0)) hint("runs")
-        hint("schedules")
+        // Going on as expected is no news: everyone who would listen has read the schedule. Coming forward is.
+        if (plans.some((plan, index) => isSooner(plan.progress?.nextRunAt ?? null, before[index]!)))
+          hint("schedules")
         return answers
       }),
 
@@ -115,17 +120,22 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
   }
 }
 
+function isSooner(next: Instant | null, before: Instant | null): boolean {
+  return next !== null && (before === null || next < before)
+}
+
 /** All of the plan, or nothing. */
 function firePlan(shelf: Shelf, plan: FirePlan, now: Instant): FireAnswer {
   const schedule = shelf.schedules.get(plan.scheduleId)
   if (schedule?.version !== plan.ifVersion) return { outcome: "stale" }
-  const isHeld = plan.runs.some(
-    (run) => run.state === "pending" && !shelf.runs.has(run.id) && shelf.holderOf(run.liveKey),
-  )
+  const keys = plan.runs
+    .filter((run) => run.state === "pending" && run.liveKey !== null && !shelf.runs.has(run.id))
+    .map((run) => run.liveKey)
+  const isHeld = new Set(keys).size < keys.length || keys.some((key) => shelf.holderOf(key) !== undefined)
   if (isHeld) return { outcome: "held" }
 
   if (plan.progress === null) shelf.schedules.delete(schedule.id)
-  else shelf.schedules.set(schedule.id, { ...schedule, ...plan.progress, version: schedule.version + 1 })
+  else shelf.schedules.set(schedule.id, { ...schedule, ...plan.progress, version: ++shelf.lastVersion })
   const answers = plan.runs.map((run) => shelf.addRun(run, now))
   return {
     outcome: "done",

@@ -24,6 +24,8 @@ import type {
 /** The memory store's tables, and the changes to a row that several operations share. */
 export class Shelf {
   readonly schedules = new Map<string, Schedule>()
+  /** One count for all schedules: one that is deleted and made again never has an old version, nor an old decision. */
+  lastVersion = 0
   readonly runs = new Map<string, Run>()
   /** The unfinished part of `runs`: what claims look through, so that history costs nothing. */
   readonly unfinished = new Map<string, Run>()
@@ -105,7 +107,10 @@ export class Shelf {
   #factsOf(schedule: Schedule) {
     const key = concurrencyKeyOf(schedule.id)
     return {
-      unfinished: [...this.unfinished.values()].filter((run) => run.concurrencyKey === key),
+      // A revived run comes back to the end of the map, and is as old as it was.
+      unfinished: [...this.unfinished.values()]
+        .filter((run) => run.concurrencyKey === key)
+        .sort((a, b) => a.createdAt - b.createdAt),
       lastSuccessAt: Object.fromEntries(
         schedule.dependsOn.map(({ scheduleId }) => [scheduleId, this.#lastSuccessAt.get(scheduleId) ?? null]),
       ),
@@ -146,9 +151,9 @@ export class Shelf {
       this.runs.delete(id)
       this.logs.delete(id)
     }
-    const silent = [...this.workers.values()].filter(
-      ({ heartbeatAt }) => heartbeatAt < now - request.silentForMs,
-    )
+    const silent = [...this.workers.values()]
+      .filter(({ heartbeatAt }) => heartbeatAt < now - request.silentForMs)
+      .slice(0, request.limit)
     for (const { id } of silent) this.workers.delete(id)
     return { runs: oldest.length, workers: silent.length }
   }

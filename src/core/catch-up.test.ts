@@ -1,0 +1,190 @@
+import { assert, describe, test } from "vitest"
+import { aSchedule, at, clock, firedAt, ledger, MADE_AT, progressAfter } from "../../test/support/records.ts"
+import { MISSED_COUNT_MAX, owedUpTo } from "./catch-up.ts"
+import { NO_FACTS, planFire } from "./fire.ts"
+import { DAY } from "./instant.ts"
+import { newestDue } from "./occurrence.ts"
+
+describe("lateness", () => {
+  test.each([
+    ["09:00:00.000", "schedule"],
+    ["09:01:00.000", "schedule"],
+    ["09:01:00.001", "catchup"],
+    ["09:59:59.999", "catchup"],
+  ])("with a grace of a minute, the nine o'clock run made at %s is by %s", (now, triggeredBy) => {
+    const { runs } = firedAt(aSchedule({ catchUp: { policy: "once", grace: "1m" } }), at(now))
+
+    assert.deepEqual(ledger(runs), [`09:00 ${triggeredBy}`])
+  })
+
+  test("lateness counts from when it was due, not from the nominal time", () => {
+    const moved = { scheduledFor: at("09:00"), dueAt: at("09:30"), reason: null, by: null }
+    const schedule = aSchedule({}, { overrides: [moved] })
+
+    assert.deepEqual(ledger(firedAt(schedule, at("09:30:10")).runs), ["09:00 schedule"])
+  })
+})
+
+describe("catch-up once", () => {
+  test("the newest missed occurrence runs, and the others are one range", () => {
+    const { schedule, runs } = firedAt(aSchedule(), at("13:20"))
+
+    assert.deepEqual(ledger(runs), ["09:00-12:00 (4) skipped coalesced", "13:00 catchup"])
+    assert.equal(clock(schedule.nextRunAt), "14:00")
+    assert.equal(schedule.runCount, 1)
+  })
+
+  test("the run is told what it stands for", () => {
+    const { runs } = firedAt(aSchedule(), at("13:20"))
+
+    assert.deepEqual(runs[1]?.missed, { from: at("09:00"), until: at("12:00"), count: 4 })
+  })
+
+  test("the range is named after its newest occurrence, so that nothing else can be", () => {
+    const [range] = firedAt(aSchedule(), at("13:20")).runs
+
+    assert.equal(range?.id, "report@2026-03-10T12:00:00Z")
+    assert.deepInclude(range, { state: "skipped", payload: null, liveKey: null, notBefore: null })
+  })
+
+  test("one missed occurrence beside the newest is a record of one", () => {
+    const { runs } = firedAt(aSchedule(), at("10:00"))
+
+    assert.deepEqual(ledger(runs), ["09:00 skipped coalesced", "10:00 catchup"])
+    assert.isNull(runs[0]!.missed)
+  })
+
+  test("however long ago, one occurrence still runs", () => {
+    const { runs } = firedAt(aSchedule({ at: at("09:00") }), at("09:00") + 300 * DAY)
+
+    assert.deepEqual(ledger(runs), ["09:00 catchup"])
+  })
+
+  test("if the newest was left out by an operator, the one before it runs", () => {
+    const left = { scheduledFor: at("11:00"), dueAt: null, reason: "holiday", by: "ada" }
+    const { runs } = firedAt(aSchedule({}, { overrides: [left] }), at("11:30"))
+
+    assert.deepEqual(ledger(runs), ["11:00 skipped operator", "09:00 skipped coalesced", "10:00 catchup"])
+    assert.equal(runs[0]?.message, "holiday")
+  })
+})
+
+describe("catch-up none", () => {
+  const none = { catchUp: { policy: "none", grace: "10m" } } as const
+
+  test("what is no later than the grace still runs", () => {
+    assert.deepEqual(ledger(firedAt(aSchedule(none), at("09:10")).runs), ["09:00 schedule"])
+  })
+
+  test("what is later is recorded as missed", () => {
+    const { schedule, runs } = firedAt(aSchedule(none), at("09:10:00.001"))
+
+    assert.deepEqual(ledger(runs), ["09:00 skipped missed"])
+    assert.deepInclude(schedule, { runCount: 0, lastRunId: null, lastRunAt: null, nextRunAt: at("10:00") })
+  })
+
+  test("after a long absence all are one range, except one that is just due", () => {
+    const { runs } = firedAt(aSchedule(none), at("13:05"))
+
+    assert.deepEqual(ledger(runs), ["09:00-12:00 (4) skipped missed", "13:00 schedule"])
+    assert.isNull(runs[1]!.missed)
+  })
+
+  test("a one-time schedule that was missed is finished without a run", () => {
+    const { schedule, runs } = firedAt(aSchedule({ ...none, at: at("09:00") }), at("12:00"))
+
+    assert.deepEqual(ledger(runs), ["09:00 skipped missed"])
+    assert.equal(schedule.finishedAt, at("12:00"))
+  })
+})
+
+describe("catch-up all", () => {
+  const all = (window: "2h" | "1d", limit: number) =>
+    ({ catchUp: { policy: "all", window, limit }, overlap: "allow" }) as const
+
+  test("each missed occurrence runs, oldest first", () => {
+    const { schedule, runs } = firedAt(aSchedule(all("1d", 100)), at("11:30"))
+
+    assert.deepEqual(ledger(runs), ["09:00 catchup", "10:00 catchup", "11:00 catchup"])
+    assert.deepInclude(schedule, { runCount: 3, lastRunId: "report@2026-03-10T11:00:00Z" })
+  })
+
+  test("only the newest, up to the limit; the rest is one range", () => {
+    const { runs } = firedAt(aSchedule(all("1d", 2)), at("13:30"))
+
+    assert.deepEqual(ledger(runs), ["09:00-11:00 (3) skipped missed", "12:00 catchup", "13:00 catchup"])
+  })
+
+  test("only those in the window; the rest is one range", () => {
+    const { runs } = firedAt(aSchedule(all("2h", 100)), at("13:00"))
+
+    assert.deepEqual(ledger(runs), [
+      "09:00-10:00 (2) skipped missed",
+      "11:00 catchup",
+      "12:00 catchup",
+      "13:00 schedule",
+    ])
+  })
+
+  test("one that an operator left out is recorded by itself and takes no place", () => {
+    const left = { scheduledFor: at("10:00"), dueAt: null, reason: null, by: null }
+    const { runs } = firedAt(aSchedule(all("1d", 2), { overrides: [left] }), at("11:30"))
+
+    assert.deepEqual(ledger(runs), ["10:00 skipped operator", "09:00 catchup", "11:00 catchup"])
+  })
+
+  test("no run is told of others: each has its own", () => {
+    const { runs } = firedAt(aSchedule(all("1d", 2)), at("13:30"))
+
+    assert.deepEqual(
+      runs.slice(1).map((run) => run.missed),
+      [null, null],
+    )
+  })
+})
+
+describe("long gaps", () => {
+  test("counting stops at ten thousand, and the range still says from when to when", () => {
+    const [range] = firedAt(aSchedule({ cron: "* * * * * *" }), MADE_AT + DAY).runs
+
+    assert.deepEqual(range?.missed, {
+      from: MADE_AT + 1_000,
+      until: MADE_AT + DAY - 1_000,
+      count: MISSED_COUNT_MAX,
+    })
+  })
+
+  test.each([{ cron: "* * * * * *" }, { every: "1s" }, { cron: "@every 1s" }] as const)(
+    "a year of missed seconds by %o costs little",
+    (options) => {
+      const schedule = aSchedule(options)
+      const started = performance.now()
+
+      const plan = planFire(schedule, NO_FACTS, MADE_AT + 365 * DAY)
+
+      assert.equal(plan.runs.length, 2)
+      assert.isBelow(performance.now() - started, 500)
+    },
+  )
+
+  test("an occurrence that an operator added counts like the others", () => {
+    const added = { scheduledFor: at("09:20"), dueAt: at("09:20"), reason: null, by: null }
+    const [range] = firedAt(aSchedule({}, { overrides: [added] }), at("11:00")).runs
+
+    assert.deepEqual(ledger([range!]), ["09:00-10:00 (3) skipped coalesced"])
+  })
+})
+
+test("nothing owed keeps the place where it is", () => {
+  const schedule = aSchedule()
+
+  const owed = owedUpTo(newestDue(schedule, at("08:30")), schedule, at("08:30"))
+
+  assert.deepInclude(owed, { kept: [], left: [], rest: null, coveredUntil: MADE_AT })
+})
+
+test("after catching up the schedule is due again in the future", () => {
+  const plan = planFire(aSchedule({ cron: "*/5 * * * *" }), NO_FACTS, at("11:03"))
+
+  assert.equal(clock(progressAfter(plan).nextRunAt), "11:05")
+})

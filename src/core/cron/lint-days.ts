@@ -1,0 +1,82 @@
+import { DAY, HOUR, type Instant } from "../instant.ts"
+import type { CalendarCron } from "./cron.ts"
+import { monthName } from "./describe-days.ts"
+import { expressionWith } from "./expression.ts"
+import type { Item } from "./field.ts"
+import type { Fix, Lint } from "./lint.ts"
+import { nextOccurrence } from "./search.ts"
+import { dateWords, wallAt } from "./wall-words.ts"
+import { joinWords } from "./words.ts"
+
+/** L02: with both day fields set, half the world expects "or" and the other half "and". */
+export function lintDayRule(cron: CalendarCron, now: Instant): Lint | null {
+  if (cron.dayOfMonth.isAny || cron.dayOfWeek.isAny) return null
+  const days = nextDays(cron, now, 5)
+  const next = days.length === 0 ? "" : ` Next: ${joinWords(days)}.`
+  const fields = `day of month "${cron.dayOfMonth.text}" and day of week "${cron.dayOfWeek.text}"`
+  if (cron.dayMatch === "both") {
+    // Somebody asked for it with `+` or an option, so this only confirms it.
+    return { code: "L02", severity: "info", message: `A day must match both ${fields}.${next}` }
+  }
+  return {
+    code: "L02",
+    severity: "warn",
+    message: `A day that matches either of ${fields} counts, as in POSIX; put + before the weekday for both.${next}`,
+    fix: { option: "cron", value: expressionWith(cron, { dayOfWeek: `+${cron.dayOfWeek.text}` }) },
+  }
+}
+
+/** No clock change is longer, so a jump this much short of the day's end never lands beyond it. */
+const SHIFT_MAX = 2 * HOUR
+
+/** Different days, however often each of them fires. */
+function nextDays(cron: CalendarCron, now: Instant, limit: number): readonly string[] {
+  const days: string[] = []
+  let at = nextOccurrence(cron, now)
+  while (at !== null && days.length < limit) {
+    const wall = wallAt(cron.zone, at)
+    const day = dateWords(wall)
+    days.push(day)
+    const restOfDay = DAY - 1 - (((wall % DAY) + DAY) % DAY)
+    at = nextOccurrence(cron, at + Math.max(0, restOfDay - SHIFT_MAX))
+    while (at !== null && dateWords(wallAt(cron.zone, at)) === day) at = nextOccurrence(cron, at)
+  }
+  return days
+}
+
+const LONGEST = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+/** L08: the 29th to 31st, which some months don't have. The latest such day is missed in all of them. */
+export function lintMissingDays(cron: CalendarCron): Lint | null {
+  const needed = cron.dayOfMonth.items.map(dayNeeded)
+  const day = Math.max(...needed)
+  if (day < 29) return null
+  const missed = cron.month.values.filter((month) => LONGEST[month - 1]! < day)
+  const months = missed.map(monthName)
+  if (day === 29 && cron.month.values.includes(2)) months.push("February outside leap years")
+  if (months.length === 0) return null
+  const fix = lastDayInstead(cron, needed.indexOf(day), day)
+  return {
+    code: "L08",
+    severity: "warn",
+    message: `There is no day ${day} in ${joinWords(months)}: nothing runs for it then. L is the last day of any month.`,
+    ...(fix === null ? {} : { fix }),
+  }
+}
+
+/** The earliest day that must exist for the item to match at all; 0 if every month will do. */
+function dayNeeded(item: Item): number {
+  if (item.kind === "value") return item.value
+  if (item.kind === "range") return item.from
+  return item.kind === "nearestWeekday" ? item.day : 0
+}
+
+/** Only if the day is the last one wherever it exists: then `L` adds the missed months and changes no other. */
+function lastDayInstead(cron: CalendarCron, index: number, day: number): Fix | null {
+  const item = cron.dayOfMonth.items[index]!
+  const isLastWherePresent = cron.month.values.every((month) => LONGEST[month - 1]! <= day)
+  if (item.kind === "range" || !isLastWherePresent) return null
+  const parts = cron.dayOfMonth.text.split(",")
+  parts[index] = item.kind === "nearestWeekday" ? "LW" : "L"
+  return { option: "cron", value: expressionWith(cron, { dayOfMonth: parts.join(",") }) }
+}

@@ -1,0 +1,88 @@
+import { DAY, type Instant, SECOND } from "../instant.ts"
+import type { Span, Zone } from "../zone.ts"
+import type { CalendarCron } from "./cron.ts"
+import type { Lint } from "./lint.ts"
+import { wallAtOrAfter } from "./wall.ts"
+import { dateWords, timeOfDayWords } from "./wall-words.ts"
+
+/**
+ * L04 and L05: the next clock change that skips or repeats a time of this job, and what will happen then.
+ * Only for jobs at fixed times: all others follow elapsed time, and nothing of theirs is moved or held back.
+ */
+export function lintClockChanges(cron: CalendarCron, now: Instant): Lint[] {
+  if (!cron.isFixedTime) return []
+  const changes = spansAhead(cron.zone, now)
+  const gap = firstOf(changes, (span) => lintGap(cron, span))
+  const overlap = firstOf(changes, (span) => lintOverlap(cron, span))
+  return [gap, overlap].filter((lint) => lint !== null)
+}
+
+const YEARS_AHEAD = 2 * 366 * DAY
+/** Morocco, which changes most often, has four changes a year, and each year is cut once more. */
+const SPANS_MAX = 32
+
+/** The spans that begin after `now`: each but those cut at New Year begins with a clock change. */
+function spansAhead(zone: Zone, now: Instant): readonly Span[] {
+  const spans: Span[] = []
+  let { until } = zone.spanAt(now)
+  while (until <= now + YEARS_AHEAD && spans.length < SPANS_MAX) {
+    const span = zone.spanAt(until)
+    spans.push(span)
+    until = span.until
+  }
+  return spans
+}
+
+function firstOf(spans: readonly Span[], lintOf: (span: Span) => Lint | null): Lint | null {
+  for (const span of spans) {
+    const lint = lintOf(span)
+    if (lint !== null) return lint
+  }
+  return null
+}
+
+function lintGap(cron: CalendarCron, span: Span): Lint | null {
+  const resumesAt = span.from + span.offset
+  if (span.seenUntil >= resumesAt) return null
+  const swallowed = wallAtOrAfter(cron, span.seenUntil)
+  if (swallowed >= resumesAt) return null
+  const change = `${timeOfDayWords(span.seenUntil)} to ${timeOfDayWords(resumesAt)}`
+  const outcome =
+    cron.dst.gap === "after"
+      ? `it runs once, at ${timeOfDayWords(resumesAt)} (gap: after)`
+      : "it is left out (gap: skip)"
+  return {
+    code: "L04",
+    severity: "warn",
+    message: `${matchWords(cron, swallowed, resumesAt)} skipped by the clock on ${place(cron, swallowed)}, ${change}: ${outcome}.`,
+  }
+}
+
+const OUTCOMES = {
+  first: "it runs the first time only (overlap: first)",
+  second: "it runs the second time only (overlap: second)",
+  both: "it runs both times (overlap: both)",
+} as const
+
+function lintOverlap(cron: CalendarCron, span: Span): Lint | null {
+  const backTo = span.from + span.offset
+  if (span.seenUntil <= backTo) return null
+  const repeated = wallAtOrAfter(cron, backTo)
+  if (repeated >= span.seenUntil) return null
+  const change = `${timeOfDayWords(span.seenUntil)} back to ${timeOfDayWords(backTo)}`
+  return {
+    code: "L05",
+    severity: "warn",
+    message: `${matchWords(cron, repeated, span.seenUntil)} shown twice by the clock on ${place(cron, repeated)}, ${change}: ${OUTCOMES[cron.dst.overlap]}.`,
+  }
+}
+
+/** `02:30 is`, or `02:00 and more is` where the stretch holds several matches. */
+function matchWords(cron: CalendarCron, wall: number, end: number): string {
+  const hasMore = wallAtOrAfter(cron, wall + SECOND) < end
+  return `${timeOfDayWords(wall)}${hasMore ? ", with later times," : ""} is`
+}
+
+function place(cron: CalendarCron, wall: number): string {
+  return `${dateWords(wall)} in ${cron.zone.name}`
+}

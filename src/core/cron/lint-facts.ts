@@ -1,0 +1,125 @@
+import { formatDuration } from "../duration.ts"
+import { DAY, formatInstant, type Instant } from "../instant.ts"
+import type { Cron } from "./cron.ts"
+import { expressionWith } from "./expression.ts"
+import type { Fix, Lint, LintFacts } from "./lint.ts"
+import { nextOccurrence } from "./search.ts"
+import { countOf } from "./words.ts"
+
+/** The lints that need to know more than the expression: how its runs go, who else is there, when it ends. */
+export function lintFacts(cron: Cron, now: Instant, facts: LintFacts): readonly (Lint | null)[] {
+  return [
+    lintCrowd(cron, facts),
+    lintDuration(cron, now, facts),
+    lintPayload(facts),
+    lintWorkers(facts),
+    lintCatchUp(facts),
+    lintEnd(cron, now, facts),
+  ]
+}
+
+/** Below this a shared minute is no burden worth a word. */
+const CROWD_MIN = 10
+
+function lintCrowd(cron: Cron, { sameMinute }: LintFacts): Lint | null {
+  if (sameMinute === undefined || sameMinute.others < CROWD_MIN) return null
+  const { others, freeMinute } = sameMinute
+  const canMove = freeMinute !== undefined && cron.kind === "calendar" && cron.minute.values.length === 1
+  const fix: Fix = canMove
+    ? { option: "cron", value: expressionWith(cron, { minute: String(freeMinute) }) }
+    : { option: "jitter", value: "1m" }
+  const advice = canMove ? `Minute ${freeMinute} is nearly free.` : "A jitter spreads them."
+  const message = `${countOf(others, "other schedule")} start in the same minute. ${advice}`
+  return { code: "L06", severity: "info", message, fix }
+}
+
+/** Enough to see the shortest distance of any pattern people write, and cheap. */
+const GAPS_LOOKED_AT = 50
+
+function lintDuration(cron: Cron, now: Instant, { duration }: LintFacts): Lint | null {
+  if (duration === undefined || duration.overlap !== "skip") return null
+  const gapMs = shortestGap(cron, now)
+  if (gapMs === null || duration.p95Ms <= gapMs) return null
+  const { p50Ms = 0, p95Ms } = duration
+  // While a run of length d goes on, the occurrences at g, 2g, … before d are skipped.
+  const skipped = (ms: number) => Math.ceil(ms / gapMs) - 1
+  const outcome =
+    p50Ms > gapMs
+      ? `about ${skipped(p50Ms)} in ${skipped(p50Ms) + 1} occurrences will be skipped`
+      : `a run that long makes the next ${skipped(p95Ms) === 1 ? "occurrence" : countOf(skipped(p95Ms), "occurrence")} be skipped`
+  return {
+    code: "L07",
+    severity: "warn",
+    message: `One run in twenty takes longer than ${formatDuration(p95Ms)}, but the next is due after ${formatDuration(gapMs)} and overlap is "skip": ${outcome}.`,
+  }
+}
+
+function shortestGap(cron: Cron, now: Instant): number | null {
+  let shortest = Number.POSITIVE_INFINITY
+  let at = nextOccurrence(cron, now)
+  for (let count = 0; at !== null && count < GAPS_LOOKED_AT; count++) {
+    const next = nextOccurrence(cron, at)
+    if (next === null) break
+    shortest = Math.min(shortest, next - at)
+    at = next
+  }
+  return Number.isFinite(shortest) ? shortest : null
+}
+
+function lintPayload({ payloadProblem }: LintFacts): Lint | null {
+  if (payloadProblem === undefined || payloadProblem === null) return null
+  return {
+    code: "L10",
+    severity: "error",
+    message: `The payload doesn't match the task's schema: ${payloadProblem}`,
+  }
+}
+
+function lintWorkers({ task }: LintFacts): Lint | null {
+  if (task === undefined || task.workersOnline > 0) return null
+  return {
+    code: "L11",
+    severity: "warn",
+    message: `No worker that is online offers task "${task.name}": its runs will wait.`,
+  }
+}
+
+function lintCatchUp({ catchUp }: LintFacts): Lint | null {
+  if (catchUp === undefined || catchUp.windowMs >= catchUp.longestGapMs) return null
+  const { windowMs, longestGapMs } = catchUp
+  return {
+    code: "L13",
+    severity: "warn",
+    message: `Nothing was fired for ${formatDuration(longestGapMs)} lately, but an occurrence more than ${formatDuration(windowMs)} late is dropped: after such a pause it is lost.`,
+  }
+}
+
+const SOON = 30 * DAY
+
+function lintEnd(cron: Cron, now: Instant, facts: LintFacts): Lint | null {
+  const { until, runsLeft } = facts
+  const lastAt = runsLeft === undefined ? null : lastRunBefore(cron, now, { runsLeft, end: now + SOON })
+  const ends = [until, lastAt].filter((at) => typeof at === "number" && at <= now + SOON) as Instant[]
+  if (ends.length === 0) return null
+  const endsAt = Math.min(...ends)
+  const message =
+    endsAt < now
+      ? `It ended at ${formatInstant(endsAt)}.`
+      : `It ends within 30 days, at ${formatInstant(endsAt)}.`
+  return { code: "L14", severity: "info", message }
+}
+
+/** A minute-by-minute schedule has 43,200 runs in 30 days; a limit above this isn't worth walking to. */
+const RUNS_WALKED_MAX = 50_000
+
+/** When the last of so many runs is due, or null if that is after `end`. */
+function lastRunBefore(
+  cron: Cron,
+  now: Instant,
+  { runsLeft, end }: { runsLeft: number; end: Instant },
+): Instant | null {
+  if (runsLeft > RUNS_WALKED_MAX) return null
+  let at: Instant | null = now
+  for (let count = 0; count < runsLeft && at !== null && at <= end; count++) at = nextOccurrence(cron, at)
+  return at
+}

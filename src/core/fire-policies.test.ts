@@ -1,0 +1,197 @@
+import { assert, describe, test } from "vitest"
+import {
+  aRunRef,
+  aSchedule,
+  at,
+  clock,
+  firedAt,
+  ledger,
+  progressAfter,
+  withUnfinished,
+} from "../../test/support/records.ts"
+import { NO_FACTS, planFire } from "./fire.ts"
+import { DAY, HOUR } from "./instant.ts"
+import { concurrencyKeyOf } from "./schedule.ts"
+
+const running = aRunRef({ id: "report@2026-03-10T08:00:00Z", state: "running", attempt: 2 })
+const waiting = aRunRef({ id: "report@2026-03-10T08:30:00Z", state: "pending", attempt: 0 })
+
+describe("overlap skip", () => {
+  test("an occurrence is left out while an earlier run is unfinished, and says which", () => {
+    const plan = planFire(aSchedule(), withUnfinished(running), at("09:00"))
+
+    assert.deepEqual(ledger(plan.runs), ["09:00 skipped overlap"])
+    assert.equal(plan.runs[0]?.message, "Still unfinished: report@2026-03-10T08:00:00Z")
+    assert.deepInclude(plan.progress, { runCount: 0, lastRunId: null, nextRunAt: at("10:00") })
+  })
+
+  test("its runs hold the live key, for what appears after the facts were read", () => {
+    const [run] = planFire(aSchedule(), NO_FACTS, at("09:00")).runs
+
+    assert.equal(run?.liveKey, concurrencyKeyOf("report"))
+  })
+})
+
+describe("overlap queue", () => {
+  test.each([
+    [[], "09:00 schedule"],
+    [[running], "09:00 schedule"],
+    [[running, waiting], "09:00 schedule"],
+    [[running, waiting, waiting], "09:00 skipped capacity"],
+  ])("with two allowed to wait and %j unfinished: %s", (unfinished, record) => {
+    const schedule = aSchedule({ overlap: { policy: "queue", limit: 2 } })
+
+    assert.deepEqual(ledger(planFire(schedule, withUnfinished(...unfinished), at("09:00")).runs), [record])
+  })
+
+  test("runs that may be performed side by side don't wait", () => {
+    const schedule = aSchedule({ overlap: { policy: "queue", limit: 1 }, maxConcurrentRuns: 3 })
+    const planned = (count: number) =>
+      planFire(schedule, withUnfinished(...Array(count).fill(running)), at("09:00"))
+
+    assert.deepEqual(ledger(planned(3).runs), ["09:00 schedule"])
+    assert.deepEqual(ledger(planned(4).runs), ["09:00 skipped capacity"])
+  })
+
+  test("the runs of one plan count as well", () => {
+    const schedule = aSchedule({ overlap: { policy: "queue", limit: 1 }, catchUp: "all" })
+
+    assert.deepEqual(ledger(planFire(schedule, NO_FACTS, at("11:00")).runs), [
+      "11:00 skipped capacity",
+      "09:00 catchup",
+      "10:00 catchup",
+    ])
+  })
+
+  test("they run one after another", () => {
+    const [run] = planFire(aSchedule({ overlap: "queue" }), NO_FACTS, at("09:00")).runs
+
+    assert.deepInclude(run, { liveKey: null, concurrencyKey: "schedule:report", concurrencyLimit: 1 })
+  })
+})
+
+describe("overlap replace", () => {
+  test("unfinished runs give way to the new one", () => {
+    const plan = planFire(aSchedule({ overlap: "replace" }), withUnfinished(running, waiting), at("09:00"))
+
+    assert.deepEqual(ledger(plan.runs), ["09:00 schedule"])
+    assert.deepEqual(
+      plan.cancels.map((change) => [change.runId, change.ifState, change.ifAttempt, change.state]),
+      [
+        [running.id, "running", 2, "cancelled"],
+        [waiting.id, "pending", 0, "cancelled"],
+      ],
+    )
+    assert.deepInclude(plan.cancels[0], {
+      reason: "Replaced by the next occurrence",
+      by: "schedule:report",
+      outcome: "cancelled",
+    })
+  })
+
+  test("nothing gives way to an occurrence that doesn't run", () => {
+    const schedule = aSchedule({ overlap: "replace", dependsOn: [{ schedule: "import", within: "1h" }] })
+
+    assert.deepEqual(planFire(schedule, withUnfinished(running), at("09:00")).cancels, [])
+  })
+})
+
+test("overlap allow makes a run however many are unfinished, with no limit but the one asked for", () => {
+  const facts = withUnfinished(running, waiting)
+  const [free] = planFire(aSchedule({ overlap: "allow" }), facts, at("09:00")).runs
+  const [limited] = planFire(aSchedule({ overlap: "allow", maxConcurrentRuns: 4 }), facts, at("09:00")).runs
+
+  assert.deepInclude(free, { state: "pending", liveKey: null, concurrencyLimit: null })
+  assert.equal(limited?.concurrencyLimit, 4)
+})
+
+describe("dependencies", () => {
+  const schedule = aSchedule({ dependsOn: [{ schedule: "import", within: "1h" }] })
+
+  test.each([
+    ["08:30", "09:00 schedule"],
+    ["08:00", "09:00 schedule"],
+    ["07:59:59.999", "09:00 skipped dependency"],
+  ])("with an hour allowed and a last success at %s: %s", (lastSuccessAt, record) => {
+    const facts = { unfinished: [], lastSuccessAt: { import: at(lastSuccessAt) } }
+
+    assert.deepEqual(ledger(planFire(schedule, facts, at("09:00")).runs), [record])
+  })
+
+  test.each([[{}], [{ import: null }]])("one that never succeeded keeps it back: %j", (lastSuccessAt) => {
+    const plan = planFire(schedule, { unfinished: [], lastSuccessAt }, at("09:00"))
+
+    assert.deepEqual(ledger(plan.runs), ["09:00 skipped dependency"])
+    assert.equal(plan.runs[0]?.message, "import has not succeeded in the last 1h")
+  })
+
+  test("all of several have to have succeeded", () => {
+    const both = aSchedule({
+      dependsOn: [
+        { schedule: "import", within: "1h" },
+        { schedule: "clean", within: "1d" },
+      ],
+    })
+    const facts = { unfinished: [], lastSuccessAt: { import: at("08:50"), clean: at("08:50") - DAY } }
+
+    assert.equal(planFire(both, facts, at("09:00")).runs[0]?.message, "clean has not succeeded in the last 1d")
+  })
+})
+
+describe("jitter", () => {
+  const spread = aSchedule({ jitter: "20m" })
+
+  test("a run is due some time after its occurrence, the same for whoever asks", () => {
+    const due = spread.nextRunAt!
+
+    assert.isAbove(due, at("09:00"))
+    assert.isAtMost(due, at("09:20"))
+    assert.equal(aSchedule({ jitter: "20m" }).nextRunAt, due)
+  })
+
+  test("it never fires early, and keeps its nominal time", () => {
+    const due = spread.nextRunAt!
+
+    assert.deepEqual(planFire(spread, NO_FACTS, due - 1).runs, [])
+    const [run] = planFire(spread, NO_FACTS, due).runs
+    assert.deepInclude(run, { scheduledFor: at("09:00"), notBefore: due, triggeredBy: "schedule" })
+  })
+
+  test("other occurrences and other schedules get other delays", () => {
+    const next = progressAfter(planFire(spread, NO_FACTS, spread.nextRunAt!)).nextRunAt!
+    const other = planFire({ ...spread, id: "digest", coveredUntil: null }, NO_FACTS, at("08:00"))
+
+    assert.notEqual(next - HOUR, spread.nextRunAt)
+    assert.notEqual(progressAfter(other).nextRunAt, spread.nextRunAt)
+  })
+})
+
+describe("days on which clocks change", () => {
+  const daily = { cron: "30 2 * * *", timezone: "America/New_York" } as const
+
+  test("a time that doesn't exist fires once, right after the gap", () => {
+    const schedule = aSchedule(daily, { coveredUntil: at("2026-03-08T00:00Z") })
+
+    const { runs } = firedAt(schedule, at("2026-03-08T07:00Z"))
+
+    assert.deepEqual(ledger(runs), ["2026-03-08 07:00 schedule"])
+  })
+
+  test("a time that exists twice fires once, the first time", () => {
+    const schedule = aSchedule({ ...daily, cron: "30 1 * * *" }, { coveredUntil: at("2026-11-01T00:00Z") })
+
+    const { schedule: after, runs } = firedAt(schedule, at("2026-11-01T05:30Z"), at("2026-11-01T06:30Z"))
+
+    assert.deepEqual(ledger(runs), ["2026-11-01 05:30 schedule"])
+    assert.equal(clock(after.nextRunAt), "2026-11-02 06:30")
+  })
+
+  test("an hourly schedule fires every hour that passes", () => {
+    const schedule = aSchedule(
+      { cron: "0 * * * *", timezone: "America/New_York", catchUp: "all", overlap: "allow" },
+      { coveredUntil: at("2026-11-01T04:30Z") },
+    )
+
+    assert.equal(firedAt(schedule, at("2026-11-01T08:00Z")).runs.length, 4)
+  })
+})

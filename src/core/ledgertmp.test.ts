@@ -1,0 +1,234 @@
+import fc from "fast-check"
+import { assert, test } from "vitest"
+import { applied, aSchedule, MADE_AT, shown } from "../../test/support/records.ts"
+import type { ScheduleOptions } from "./definition.ts"
+import { BelfryError } from "./errors.ts"
+import { type FireFacts, type FirePlan, planFire, planSettle } from "./fire.ts"
+import { HOUR, type Instant, MINUTE, SECOND } from "./instant.ts"
+import { type Occurrence, occurrenceAfter } from "./occurrence.ts"
+import type { NewRun } from "./run.ts"
+import { isSpent, type Schedule, timetableOf } from "./schedule.ts"
+import { move, pause, planAnew, reschedule, restore, resume, skip } from "./steer.ts"
+import { nextInTimetable } from "./timetable.ts"
+
+/**
+ * "Every occurrence leaves a record", whatever its policies, whoever is late, and whatever operators do in between.
+ * A failure prints its seed and path: put them beside `numRuns` below to repeat it.
+ */
+test("every occurrence is settled by exactly one record, and none twice", () => {
+  fc.assert(
+    fc.property(anyOptions, fc.array(anyStep, { maxLength: 30 }), (options, steps) => {
+      const story = new Story(aSchedule(options))
+
+      for (const step of steps) story.take(step)
+
+      story.checkLedger()
+    }),
+    { numRuns: 20_000 },
+  )
+})
+
+const anyWhen: fc.Arbitrary<ScheduleOptions> = fc.oneof(
+  fc
+    .constantFrom("*/10 * * * *", "0 * * * *", "30 2 * * *", "*/20 * * * * *", "@every 7m", "H * * * *")
+    .map((cron) => ({ cron })),
+  fc.integer({ min: 20, max: 7_200 }).map((seconds) => ({ every: seconds * SECOND })),
+  fc.integer({ min: 1, max: 20 }).map((hours) => ({ every: HOUR, anchor: MADE_AT + hours * 10 * MINUTE })),
+  fc.integer({ min: 1, max: 40 }).map((hours) => ({ at: MADE_AT + hours * HOUR })),
+  fc.constant({ triggers: [{ cron: "15 * * * *" }, { every: "25m" as const }, { at: MADE_AT + 3 * HOUR }] }),
+)
+
+const anyOptions = fc
+  .tuple(
+    anyWhen,
+    fc.record(
+      {
+        timezone: fc.constantFrom("UTC", "America/New_York"),
+        jitter: fc.constantFrom(0, 90 * SECOND, 2 * HOUR),
+        maxRuns: fc.integer({ min: 1, max: 9 }),
+        startsAt: fc.integer({ min: 0, max: 300 }).map((minutes) => MADE_AT + minutes * MINUTE),
+        endsAt: fc.integer({ min: 301, max: 3_000 }).map((minutes) => MADE_AT + minutes * MINUTE),
+      },
+      { requiredKeys: [] },
+    ),
+    fc.constantFrom<Partial<ScheduleOptions>>(
+      {},
+      { catchUp: "none" },
+      { catchUp: { policy: "none", grace: "20m" } },
+      { catchUp: { policy: "all", window: "2h", limit: 3 }, overlap: "allow" },
+      { catchUp: { policy: "all", limit: 50 }, overlap: { policy: "queue", limit: 4 } },
+      { overlap: "queue" },
+      { overlap: "replace" },
+      { overlap: "allow", dependsOn: [{ schedule: "import", within: "1h" }] },
+    ),
+  )
+  .map(([when, limits, policies]): ScheduleOptions => ({ ...when, ...limits, ...policies }))
+
+type Step = { readonly kind: string; readonly size: number; readonly unfinished: number }
+
+const anyStep: fc.Arbitrary<Step> = fc.record({
+  kind: fc.oneof(
+    { weight: 5, arbitrary: fc.constant("wait") },
+    { weight: 3, arbitrary: fc.constant("punctual") },
+    {
+      weight: 4,
+      arbitrary: fc.constantFrom(
+        "pause",
+        "pauseFor",
+        "resume",
+        "skip",
+        "move",
+        "restore",
+        "reschedule",
+        "edit",
+      ),
+    },
+  ),
+  size: fc.oneof(fc.integer({ min: 1, max: 120 }), fc.integer({ min: 1, max: 1_200 })),
+  unfinished: fc.constantFrom(0, 0, 0, 1, 2),
+})
+
+/** One schedule's life, with everything it wrote down. */
+class Story {
+  readonly records: NewRun[] = []
+  readonly added = new Set<Instant>()
+  now = MADE_AT
+  schedule: Schedule
+
+  constructor(schedule: Schedule) {
+    this.schedule = schedule
+  }
+
+  take(step: Step): void {
+    const before = this.now
+    if (step.kind === "punctual" && this.schedule.nextRunAt !== null) {
+      this.now = Math.max(before, this.schedule.nextRunAt)
+    } else this.now = before + step.size * MINUTE
+    if (step.kind !== "wait" && step.kind !== "punctual") {
+      this.steer(step)
+      if (step.size % 2 === 0) return
+    }
+    this.fire(step)
+  }
+
+  fire(step: Step): void {
+    const unfinished = Array.from({ length: step.unfinished }, (_, index) => ({
+      id: `other-${index}`,
+      state: "pending" as const,
+      attempt: 0,
+      failures: 0,
+      lost: 0,
+    }))
+    const facts: FireFacts = { unfinished, lastSuccessAt: { import: this.now - step.size * MINUTE } }
+
+    const plan = planFire(this.schedule, facts, this.now)
+    for (const run of plan.runs) assert.isAtMost(run.notBefore ?? 0, this.now, `${run.id} is early`)
+    this.apply(plan)
+
+    const { nextRunAt, lastError } = this.schedule
+    assert.isNull(lastError)
+    assert.isTrue(
+      nextRunAt === null || nextRunAt > this.now,
+      `next ${shown(nextRunAt)} at ${shown(this.now)}`,
+    )
+  }
+
+  steer(step: Step): void {
+    const { schedule, now } = this
+    const why = { reason: null, by: null }
+    const target = this.upcoming(step.size % 3)
+    try {
+      switch (step.kind) {
+        case "pause":
+          return this.apply(pause(schedule, { ...why, until: null }, now))
+        case "pauseFor":
+          return this.apply(pause(schedule, { ...why, until: now + step.size * 2 * MINUTE }, now))
+        case "resume":
+          return this.apply(resume(schedule, now))
+        case "skip":
+          return this.apply(skip(schedule, target?.scheduledFor ?? null, why, now))
+        case "move": {
+          const to = (target?.scheduledFor ?? now) + (step.size - 30) * 20 * SECOND
+          return this.apply(move(schedule, target?.scheduledFor ?? null, to, why, now))
+        }
+        case "restore": {
+          const override = schedule.overrides[step.size % Math.max(1, schedule.overrides.length)]
+          if (override === undefined) return
+          this.apply(restore(schedule, override.scheduledFor, now))
+          if (override.scheduledFor > schedule.coveredUntil!) this.added.delete(override.scheduledFor)
+          return
+        }
+        case "reschedule": {
+          const to = now + (step.size % 200) * MINUTE + (step.size % 2)
+          this.apply(reschedule(schedule, to, why, now))
+          this.added.add(to)
+          return
+        }
+        case "edit":
+          return this.edit()
+      }
+    } catch (error) {
+      if (!(error instanceof BelfryError && error.code === "BELFRY_OCCURRENCE_INVALID")) throw error
+    }
+  }
+
+  edit(): void {
+    if (this.schedule.coveredUntil! > this.now) return
+    this.apply(planSettle(this.schedule, { unfinished: [], lastSuccessAt: {} }, this.now))
+    this.schedule = planAnew({ ...this.schedule, description: "edited" }, this.now)
+  }
+
+  upcoming(index: number): Occurrence | null {
+    let found = occurrenceAfter(this.schedule, this.schedule.coveredUntil!)
+    for (let left = index; left > 0 && found !== null; left--) {
+      found = occurrenceAfter(this.schedule, found.scheduledFor)
+    }
+    return found
+  }
+
+  apply(plan: FirePlan | null): void {
+    if (plan === null) return
+    const covered = this.schedule.coveredUntil!
+    this.records.push(...plan.runs)
+    this.schedule = applied(this.schedule, plan)
+    assert.isAtLeast(this.schedule.coveredUntil!, covered, "coveredUntil never falls")
+  }
+
+  checkLedger(): void {
+    const expected = this.expected()
+    for (const occurrence of expected) {
+      const covering = this.records.filter((run) => covers(run, occurrence))
+      assert.equal(covering.length, 1, `${shown(occurrence)} has ${covering.length} records`)
+    }
+    for (const run of this.records.filter((record) => record.scheduledFor! <= this.end())) {
+      const count = expected.filter((occurrence) => covers(run, occurrence)).length
+      const said = run.state === "skipped" ? (run.missed?.count ?? 1) : 1
+      assert.equal(count, said, `${run.id} stands for ${count}, but says ${said}`)
+    }
+    const runs = this.records.filter((run) => run.state === "pending")
+    assert.equal(runs.length, this.schedule.runCount)
+  }
+
+  /** Where the schedule says it is settled, or its last run: what an operator left out after that is no occurrence. */
+  end(): Instant {
+    const lastRun = this.records.findLast((run) => run.state === "pending")
+    return isSpent(this.schedule) ? lastRun!.scheduledFor! : this.schedule.coveredUntil!
+  }
+
+  /** By the timetable alone. */
+  expected(): readonly Instant[] {
+    const timetable = timetableOf(this.schedule)
+    const until = this.end()
+    const found = new Set([...this.added].filter((instant) => instant <= until))
+    let next = nextInTimetable(timetable, MADE_AT)
+    for (; next !== null && next <= until; next = nextInTimetable(timetable, next)) found.add(next)
+    return [...found].sort((a, b) => a - b)
+  }
+}
+
+function covers(run: NewRun, occurrence: Instant): boolean {
+  const range = run.state === "skipped" ? run.missed : null
+  return range === null
+    ? run.scheduledFor === occurrence
+    : range.from <= occurrence && occurrence <= range.until
+}

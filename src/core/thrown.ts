@@ -1,0 +1,43 @@
+/** Whatever a task threw, as text that every store can keep and every screen can show. Never throws itself. */
+
+export const ERROR_MAX_BYTES = 8_192
+
+export function describeThrown(thrown: unknown): string {
+  return storable(textOf(thrown), ERROR_MAX_BYTES)
+}
+
+function textOf(thrown: unknown): string {
+  try {
+    if (thrown instanceof Error) return errorText(thrown)
+    if (typeof thrown === "object" && thrown !== null)
+      return JSON.stringify(thrown) ?? Object.prototype.toString.call(thrown)
+    return `${typeof thrown === "string" ? "" : `${typeof thrown} `}${String(thrown)}`
+  } catch {
+    // A getter that throws, a circular object, a revoked proxy.
+    return `A thrown ${typeof thrown} that can't be described`
+  }
+}
+
+function errorText(error: Error): string {
+  const stack =
+    typeof error.stack === "string" && error.stack.length > 0
+      ? error.stack
+      : `${error.name}: ${error.message}`
+  const cause =
+    error.cause === undefined
+      ? ""
+      : `\nCaused by: ${error.cause instanceof Error ? (error.cause.stack ?? error.cause.message) : String(error.cause)}`
+  return `${stack}${cause}`
+}
+
+/** No NUL (PostgreSQL refuses it), no half surrogate pairs, and no more than the limit: cut with a mark. */
+export function storable(text: string, maxBytes: number): string {
+  // A character is at most 3 bytes a unit, so cutting first keeps a 10 MB message cheap.
+  const clean = text.slice(0, maxBytes).replaceAll("\u0000", "\uFFFD").toWellFormed()
+  if (Buffer.byteLength(clean) <= maxBytes && clean.length === text.length) return clean
+  const mark = "… (cut)"
+  let kept = clean
+  while (Buffer.byteLength(kept) > maxBytes - Buffer.byteLength(mark))
+    kept = kept.slice(0, Math.floor(kept.length * 0.9))
+  return `${kept.toWellFormed()}${mark}`
+}

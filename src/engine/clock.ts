@@ -1,0 +1,32 @@
+import { randomUUID } from "node:crypto"
+import type { Instant } from "../core/instant.ts"
+
+/**
+ * Time and chance, the only way to them: everything else takes a clock, so that a test or a simulation can be one.
+ * What is due is never asked here but of the store; `now` is for stores that live on this host's clock.
+ */
+export interface Clock {
+  now(): Instant
+  /** Milliseconds that never go back, for measuring durations. */
+  monotonic(): number
+  /** Calls back once after the delay; returns how to call it off. */
+  setTimer(delayMs: number, callback: () => void): () => void
+  /** In [0, 1). */
+  random(): number
+  /** An id nobody else makes. */
+  newId(): string
+}
+
+/** A longer timer would fire at once (Node keeps 31 bits); loops wake well before and look again. */
+const TIMER_MAX_MS = 2_147_483_647
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  setTimer(delayMs, callback) {
+    const timer = setTimeout(callback, Math.min(delayMs, TIMER_MAX_MS))
+    return () => clearTimeout(timer)
+  },
+  random: () => Math.random(),
+  newId: () => randomUUID(),
+}

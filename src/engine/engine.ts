@@ -1,0 +1,132 @@
+import type { Schedule } from "../core/schedule.ts"
+import type { Hint, Store } from "../store/store.ts"
+import type { Clock } from "./clock.ts"
+import type { Events } from "./events.ts"
+import { Firing } from "./firing.ts"
+import { LocalFiring } from "./local-firing.ts"
+import type { Logger } from "./logger.ts"
+import type { Loop } from "./loop.ts"
+import { createPruning, type Retention } from "./pruning.ts"
+import type { AnyTask } from "./task.ts"
+import { Worker } from "./worker.ts"
+
+/** What a process does: turn due schedules into runs, perform runs, or both. */
+export type Role = "fire" | "work"
+
+const PRUNE_EVERY_MS = 10 * 60_000
+
+/** The loops of one process, started and stopped together, and woken by the store's hints. */
+export class Engine {
+  readonly #context: EngineContext
+  readonly #firing: Firing
+  readonly #local: LocalFiring
+  readonly #worker: Worker
+  readonly #pruning: Loop
+  /** The schedules this process declares, as last seen: what it goes on with if they can't be read any more. */
+  readonly #declared = new Map<string, Schedule>()
+  #roles: readonly Role[] = []
+  #isRunning = false
+  #stopListening: () => Promise<void> = async () => undefined
+
+  constructor(context: EngineContext) {
+    this.#context = context
+    this.#local = new LocalFiring(context)
+    this.#worker = new Worker({ ...context, id: context.worker })
+    this.#pruning = createPruning({ ...context, everyMs: PRUNE_EVERY_MS })
+    this.#firing = new Firing({
+      ...context,
+      onFired: (schedule, plan) => {
+        if (!this.#declared.has(schedule.id)) return
+        if (plan.progress === null) this.#declared.delete(schedule.id)
+        else this.#declared.set(schedule.id, { ...schedule, ...plan.progress, version: schedule.version + 1 })
+      },
+      onOutage: () => this.#local.standIn(this.#declared.values()),
+      onRecovery: () => this.#local.stepBack(),
+    })
+  }
+
+  async start(about: {
+    roles: readonly Role[] | null
+    declared: readonly Schedule[]
+    local: readonly Schedule[]
+  }): Promise<void> {
+    this.#roles = rolesOf(about.roles, this.#context)
+    for (const schedule of about.declared) this.#declared.set(schedule.id, schedule)
+    this.#isRunning = true
+    await this.#listen()
+    if (this.#roles.includes("fire")) {
+      this.#firing.start()
+      this.#local.start(about.local)
+    }
+    if (this.#roles.includes("work")) this.#worker.start()
+    if (this.#roles.length > 0) this.#pruning.start()
+    this.#context.events.say("start")
+  }
+
+  async stop(timeoutMs: number): Promise<void> {
+    if (!this.#isRunning) return
+    await Promise.all([this.#firing.stop(), this.#local.stop(), this.#pruning.stop()])
+    if (this.#roles.includes("work")) await this.#worker.stop(timeoutMs)
+    await this.#stopListening().catch((error: unknown) => this.#context.events.error(error, "hints"))
+    this.#isRunning = false
+    this.#context.events.say("stop")
+  }
+
+  get isRunning(): boolean {
+    return this.#isRunning
+  }
+
+  get isProcessing(): boolean {
+    return this.#worker.isProcessing
+  }
+
+  get isIdle(): boolean {
+    return this.#isRunning && (!this.#roles.includes("work") || this.#worker.isIdle)
+  }
+
+  /** Hints only make things faster, so a store that can't give any is no reason not to start. */
+  async #listen(): Promise<void> {
+    const { store, logger, events } = this.#context
+    try {
+      this.#stopListening = await store.listen((hint) => this.#onHint(hint))
+    } catch (error) {
+      logger.warn({ component: "hints", error }, "The store gives no hints; polling")
+      events.error(error, "hints")
+    }
+  }
+
+  #onHint(hint: Hint): void {
+    if (hint === "schedules") this.#firing.wake()
+    if (hint === "runs") this.#worker.wake()
+    if (hint === "cancelled") this.#worker.check()
+  }
+}
+
+export interface EngineContext {
+  readonly store: Store
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly events: Events
+  readonly tasks: readonly AnyTask[]
+  /** This worker's id. */
+  readonly worker: string
+  readonly host: string
+  readonly pid: number
+  readonly slots: number
+  readonly leaseMs: number
+  readonly pollMs: number
+  readonly nextDelayMs: number
+  readonly retention: Retention
+}
+
+/** Firing without anybody to perform the runs would only pile them up, so it has to be asked for by name. */
+function rolesOf(asked: readonly Role[] | null, { tasks, logger }: EngineContext): readonly Role[] {
+  const roles: readonly Role[] = asked ?? ["fire", "work"]
+  if (tasks.length > 0) return roles
+  const left = asked === null ? [] : roles.filter((role) => role !== "work")
+  logger.warn(
+    { component: "engine", roles: left },
+    `This process defines no task: it performs nothing${left.length === 0 ? " and fires nothing" : ""}`,
+  )
+  return left
+}

@@ -1,0 +1,249 @@
+import type { RetryPolicy } from "../core/backoff.ts"
+import { formatDuration } from "../core/duration.ts"
+import { BelfryError } from "../core/errors.ts"
+import {
+  type Failure,
+  fail,
+  giveUp,
+  isPoison,
+  type Progress,
+  type Run,
+  type RunChange,
+  release,
+  succeed,
+} from "../core/run.ts"
+import { describeThrown } from "../core/thrown.ts"
+import type { Store } from "../store/store.ts"
+import type { Clock } from "./clock.ts"
+import { outputOf } from "./output.ts"
+import { RunLog } from "./run-log.ts"
+import {
+  type AnyTask,
+  DoNotRetry,
+  type LastSuccess,
+  RetryAfter,
+  type RunInfo,
+  type TaskContext,
+  validatePayload,
+} from "./task.ts"
+
+/** Why a task's signal was aborted. */
+export type AbortCause = "cancelled" | "timeout" | "lease-lost" | "stopping"
+
+export class RunAborted extends Error {
+  override readonly name = "RunAborted"
+  readonly why: AbortCause
+
+  constructor(why: AbortCause, message: string) {
+    super(message)
+    this.why = why
+  }
+}
+
+/** After its signal is aborted, a task has this long to return before its run is settled without it. */
+const ABORT_GRACE_MS = 5_000
+
+/** One attempt at one run, from claim to the change that ends it. */
+export class Execution {
+  readonly run: Run
+  readonly leaseMs: number
+  /** Resolves to the change to make, or null if the run is no longer ours to change. */
+  readonly ended: Promise<RunChange | null>
+  readonly #task: AnyTask
+  readonly #store: Store
+  readonly #clock: Clock
+  readonly #controller = new AbortController()
+  #progress: Progress | null = null
+  #onAbort: (cause: RunAborted) => void = () => undefined
+
+  constructor(about: { run: Run; task: AnyTask; store: Store; clock: Clock; leaseMs: number }) {
+    this.run = about.run
+    this.leaseMs = about.leaseMs
+    this.#task = about.task
+    this.#store = about.store
+    this.#clock = about.clock
+    this.ended = this.#perform()
+  }
+
+  /** Tells the task to stop. `lease-lost` and `cancelled` also take away the right to change the run. */
+  abort(why: AbortCause): void {
+    if (this.#controller.signal.aborted) return
+    const cause = new RunAborted(why, ABORT_MESSAGES[why])
+    this.#controller.abort(cause)
+    this.#onAbort(cause)
+  }
+
+  get isAborted(): boolean {
+    return this.#controller.signal.aborted
+  }
+
+  /** What the next heartbeat should carry; null if the task never spoke of it. */
+  get progress(): Progress | null {
+    return this.#progress
+  }
+
+  get hasProgress(): boolean {
+    return this.#progress !== null
+  }
+
+  async #perform(): Promise<RunChange | null> {
+    if (isPoison(this.run)) return giveUp(this.run)
+    const log = new RunLog({
+      store: this.#store,
+      clock: this.#clock,
+      runId: this.run.id,
+      attempt: this.run.attempt,
+    })
+    const cancelTimeout = this.#startTimeout()
+    const ending = await this.#endOf(log)
+    cancelTimeout()
+    await log.flush()
+    return this.#changeFor(ending)
+  }
+
+  /** Whichever comes first: the task's own end, or an abort that it doesn't follow within its grace. */
+  #endOf(log: RunLog): Promise<Ending> {
+    return new Promise((resolve) => {
+      let cancelGrace: () => void = () => undefined
+      this.#onAbort = (cause) => {
+        // A run that must be given back at once isn't kept for the sake of a handler's last words.
+        const graceMs = cause.why === "stopping" ? 0 : ABORT_GRACE_MS
+        cancelGrace = this.#clock.setTimer(graceMs, () => resolve({ kind: "aborted", cause }))
+      }
+      void this.#call(log).then((ending) => {
+        cancelGrace()
+        resolve(ending)
+      })
+    })
+  }
+
+  /** Never rejects: whatever a task throws is an ending. */
+  async #call(log: RunLog): Promise<Ending> {
+    try {
+      const payload = await validatePayload(this.#task, this.run.payload ?? undefined)
+      return { kind: "returned", value: await this.#task.run(this.#contextWith(payload, log)) }
+    } catch (thrown) {
+      return { kind: "thrown", thrown }
+    }
+  }
+
+  #changeFor(ending: Ending): RunChange | null {
+    const { run } = this
+    const why = this.#abortCause()
+    if (why === "cancelled" || why === "lease-lost") return null
+    if (ending.kind === "returned") {
+      const { isSuccess, output } = outputOf(ending.value)
+      if (isSuccess) return succeed(run, output)
+      return this.#fail({
+        outcome: "failed",
+        error: output.message ?? "The task reported failure",
+        retry: "policy",
+        output,
+      })
+    }
+    if (why === "stopping") return release(run, "The worker was stopped")
+    if (why === "timeout") {
+      const error = `Timed out after ${formatDuration(this.#timeoutMs ?? 0)}`
+      return this.#fail({ outcome: "timeout", error, retry: "policy", output: NO_OUTPUT })
+    }
+    const thrown = ending.kind === "thrown" ? ending.thrown : ending.cause
+    return this.#fail({
+      outcome: "failed",
+      error: describeThrown(thrown),
+      retry: retryFor(thrown),
+      output: NO_OUTPUT,
+    })
+  }
+
+  #fail(failure: Failure): RunChange {
+    return fail(this.run, failure, this.#retryPolicy, this.#clock.random())
+  }
+
+  #abortCause(): AbortCause | null {
+    const { signal } = this.#controller
+    return signal.aborted ? (signal.reason as RunAborted).why : null
+  }
+
+  get #retryPolicy(): RetryPolicy {
+    return this.run.retry ?? this.#task.retry
+  }
+
+  get #timeoutMs(): number | null {
+    return this.run.timeoutMs ?? this.#task.timeoutMs
+  }
+
+  #startTimeout(): () => void {
+    const timeoutMs = this.#timeoutMs
+    return timeoutMs === null ? () => undefined : this.#clock.setTimer(timeoutMs, () => this.abort("timeout"))
+  }
+
+  #contextWith(payload: unknown, log: RunLog): TaskContext {
+    return {
+      payload,
+      run: infoOf(this.run, this.#retryPolicy),
+      signal: this.#controller.signal,
+      log,
+      progress: (fraction, message) => {
+        if (!Number.isFinite(fraction))
+          throw new BelfryError("BELFRY_RUN_INVALID", `Progress ${fraction} is not a number.`)
+        this.#progress = { fraction: Math.min(1, Math.max(0, fraction)), message: message ?? null }
+      },
+      lastSuccess: () => lastSuccessOf(this.#store, this.run.scheduleId),
+    }
+  }
+}
+
+type Ending =
+  | { readonly kind: "returned"; readonly value: unknown }
+  | { readonly kind: "thrown"; readonly thrown: unknown }
+  | { readonly kind: "aborted"; readonly cause: RunAborted }
+
+const NO_OUTPUT = { message: null, details: null }
+
+const ABORT_MESSAGES: Readonly<Record<AbortCause, string>> = {
+  cancelled: "The run was cancelled",
+  timeout: "The attempt timed out",
+  "lease-lost": "The lease was lost: another worker may be performing this run",
+  stopping: "The worker is stopping",
+}
+
+function retryFor(thrown: unknown): Failure["retry"] {
+  if (thrown instanceof DoNotRetry) return "never"
+  if (thrown instanceof RetryAfter) return { afterMs: thrown.afterMs }
+  // The same payload will be as wrong the next time.
+  return thrown instanceof BelfryError && thrown.code === "BELFRY_PAYLOAD_INVALID" ? "never" : "policy"
+}
+
+function infoOf(run: Run, policy: RetryPolicy): RunInfo {
+  const { missed } = run
+  return {
+    id: run.id,
+    attempt: run.attempt,
+    isLastAttempt: run.failures + 1 >= policy.attempts,
+    task: run.task,
+    scheduleId: run.scheduleId,
+    scheduledFor: run.scheduledFor === null ? null : new Date(run.scheduledFor),
+    triggeredBy: run.triggeredBy,
+    standsFor: 1 + (missed?.count ?? 0),
+    missed:
+      missed === null
+        ? null
+        : { from: new Date(missed.from), until: new Date(missed.until), count: missed.count },
+  }
+}
+
+async function lastSuccessOf(store: Store, scheduleId: string | null): Promise<LastSuccess | null> {
+  if (scheduleId === null) return null
+  const [run] = await store.findRuns(
+    { scheduleId, states: ["succeeded"] },
+    { orderBy: "completedAt", before: null, limit: 1 },
+  )
+  if (run === undefined) return null
+  return {
+    runId: run.id,
+    scheduledFor: run.scheduledFor === null ? null : new Date(run.scheduledFor),
+    completedAt: new Date(run.completedAt!),
+    message: run.message,
+    details: run.details,
+  }
+}

@@ -1,0 +1,116 @@
+import { type FirePlan, NO_FACTS, planFire } from "../core/fire.ts"
+import { skipRecordOf } from "../core/new-run.ts"
+import type { NewRun } from "../core/run.ts"
+import type { Schedule } from "../core/schedule.ts"
+import type { Store } from "../store/store.ts"
+import type { Clock } from "./clock.ts"
+import type { Events } from "./events.ts"
+import { delayUntil } from "./firing.ts"
+import type { Logger } from "./logger.ts"
+import { Loop } from "./loop.ts"
+
+/**
+ * Fires schedules from this process's memory: those declared `local`, and, while stored schedules can't be read, the ones
+ * this process declares in code. Every process does the same; a run's id is made of schedule and occurrence, so the store
+ * keeps one of each, also when the stored schedule catches up later.
+ */
+export class LocalFiring {
+  readonly #context: LocalFiringContext
+  readonly #local = new Map<string, Schedule>()
+  readonly #standIns = new Map<string, Schedule>()
+  readonly #loop: Loop
+
+  constructor(context: LocalFiringContext) {
+    this.#context = context
+    this.#loop = new Loop({
+      clock: context.clock,
+      longestSleepMs: context.pollMs,
+      turn: () => this.#turn(),
+      onFault: (error, count) => {
+        if (count === 1)
+          context.logger.error({ component: "local-firing", error }, "Runs can't be written; trying again")
+        context.events.error(error, "local-firing")
+      },
+    })
+  }
+
+  start(local: readonly Schedule[]): void {
+    for (const schedule of local) this.#local.set(schedule.id, schedule)
+    this.#loop.start()
+  }
+
+  stop(): Promise<void> {
+    return this.#loop.stop()
+  }
+
+  /** Stored schedules can't be read: go on with these, as they were last seen. */
+  standIn(schedules: Iterable<Schedule>): void {
+    if (this.#standIns.size > 0) return
+    for (const schedule of schedules) this.#standIns.set(schedule.id, schedule)
+    if (this.#standIns.size === 0) return
+    const { logger } = this.#context
+    logger.warn(
+      { component: "local-firing", schedules: this.#standIns.size },
+      "Firing declared schedules from memory",
+    )
+    this.#loop.wake()
+  }
+
+  /** They can be read again, and whatever was fired meanwhile is found there by its id. */
+  stepBack(): void {
+    if (this.#standIns.size === 0) return
+    this.#standIns.clear()
+    this.#context.logger.info({ component: "local-firing" }, "Stored schedules fire again")
+  }
+
+  async #turn(): Promise<number> {
+    const { store, clock } = this.#context
+    const schedules = [...this.#local.values(), ...this.#standIns.values()]
+    if (schedules.length === 0) return Number.POSITIVE_INFINITY
+    const now = await store.now()
+    const readAt = clock.monotonic()
+    for (const schedule of schedules) {
+      if (schedule.nextRunAt !== null && schedule.nextRunAt <= now)
+        await this.#fire(schedule, planFire(schedule, NO_FACTS, now))
+    }
+    const times = [...this.#local.values(), ...this.#standIns.values()].map(
+      ({ nextRunAt }) => nextRunAt ?? Number.POSITIVE_INFINITY,
+    )
+    return delayUntil(Math.min(...times), now, clock.monotonic() - readAt)
+  }
+
+  async #fire(schedule: Schedule, plan: FirePlan): Promise<void> {
+    const { store, events, logger } = this.#context
+    const answers = plan.runs.length === 0 ? [] : await store.enqueue(plan.runs)
+    const held: NewRun[] = []
+    plan.runs.forEach((run, index) => {
+      const { outcome, runId } = answers[index]!
+      if (outcome === "held") held.push(overlapRecord(schedule, run, runId))
+      if (outcome === "created" && run.state === "pending") {
+        logger.info({ component: "local-firing", scheduleId: schedule.id, task: run.task, runId }, "Fired")
+        events.emit({ type: "created", runId, task: run.task, scheduleId: schedule.id })
+      }
+    })
+    if (held.length > 0) await store.enqueue(held)
+    const fired = { ...schedule, ...plan.progress }
+    if (this.#local.has(schedule.id)) this.#local.set(schedule.id, fired)
+    else if (this.#standIns.has(schedule.id)) this.#standIns.set(schedule.id, fired)
+  }
+}
+
+function overlapRecord(schedule: Schedule, run: NewRun, holder: string): NewRun {
+  const at = run.scheduledFor!
+  return skipRecordOf(
+    schedule,
+    { from: at, until: at, count: 1 },
+    { reason: "overlap", message: `Still unfinished: ${holder}` },
+  )
+}
+
+export interface LocalFiringContext {
+  readonly store: Store
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly events: Events
+  readonly pollMs: number
+}

@@ -1,0 +1,38 @@
+/** What the engine says while it works: an object of facts, then words. A pino logger fits as it is. */
+export interface Logger {
+  debug(facts: LogFacts, message: string): void
+  info(facts: LogFacts, message: string): void
+  warn(facts: LogFacts, message: string): void
+  error(facts: LogFacts, message: string): void
+}
+
+export interface LogFacts {
+  readonly component?: string
+  readonly [fact: string]: unknown
+}
+
+type Level = "debug" | "info" | "warn" | "error"
+const LEVELS: readonly Level[] = ["debug", "info", "warn", "error"]
+
+/** One JSON object a line. By default only warnings and errors, to standard error. */
+export function jsonLogger(
+  options: { level?: Level; write?: (line: string) => void; now?: () => Date } = {},
+): Logger {
+  const { level = "warn", write = (line) => process.stderr.write(line), now } = options
+  const least = LEVELS.indexOf(level)
+  const writer = (name: Level) => (facts: LogFacts, message: string) => {
+    if (LEVELS.indexOf(name) < least) return
+    const time = now === undefined ? {} : { time: now().toISOString() }
+    write(`${JSON.stringify({ level: name, ...time, ...facts, message }, plainErrors)}\n`)
+  }
+  return { debug: writer("debug"), info: writer("info"), warn: writer("warn"), error: writer("error") }
+}
+
+/** `JSON.stringify` writes an Error as `{}`. */
+function plainErrors(_key: string, value: unknown): unknown {
+  if (value instanceof Error) return { name: value.name, message: value.message }
+  return typeof value === "bigint" ? String(value) : value
+}
+
+/** Says nothing. */
+export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} }

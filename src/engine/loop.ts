@@ -1,0 +1,98 @@
+import type { Clock } from "./clock.ts"
+
+/**
+ * One of the engine's loops: takes a turn, sleeps until the turn says or somebody wakes it, takes another. A turn that
+ * throws (the store is away) never ends the loop: it backs off, says so once, and says when it has recovered.
+ */
+export class Loop {
+  readonly #options: LoopOptions
+  #isStopped = true
+  #isWoken = false
+  #endSleep: (() => void) | null = null
+  #ended: Promise<void> = Promise.resolve()
+  #faults = 0
+
+  constructor(options: LoopOptions) {
+    this.#options = options
+  }
+
+  start(): void {
+    if (!this.#isStopped) return
+    this.#isStopped = false
+    this.#ended = this.#run()
+  }
+
+  /** Ends the sleep, or skips the next one if a turn is being taken. */
+  wake(): void {
+    this.#isWoken = true
+    // A store that is away isn't helped by hurry.
+    if (this.#faults === 0) this.#endSleep?.()
+  }
+
+  /** Resolves when the turn being taken has ended. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#endSleep?.()
+    await this.#ended
+  }
+
+  get isFaulty(): boolean {
+    return this.#faults > 0
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isStopped) {
+      this.#isWoken = false
+      const delayMs = await this.#turn()
+      if (this.#isStopped) return
+      if (!this.#isWoken || this.#faults > 0)
+        await this.#sleep(Math.min(delayMs, this.#options.longestSleepMs))
+    }
+  }
+
+  /** The delay until the next turn. */
+  async #turn(): Promise<number> {
+    const { turn, clock, onFault, onRecovery } = this.#options
+    try {
+      const delayMs = await turn()
+      if (this.#faults > 0) {
+        this.#faults = 0
+        onRecovery?.()
+      }
+      return delayMs
+    } catch (error) {
+      this.#faults++
+      onFault(error, this.#faults)
+      return faultDelayMs(this.#faults, clock.random())
+    }
+  }
+
+  #sleep(delayMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const end = () => {
+        cancelTimer()
+        this.#endSleep = null
+        resolve()
+      }
+      // Timers may ring a fraction of a millisecond early, and early is a wasted turn.
+      const cancelTimer = this.#options.clock.setTimer(Math.max(0, Math.ceil(delayMs)), end)
+      this.#endSleep = end
+    })
+  }
+}
+
+export interface LoopOptions {
+  readonly clock: Clock
+  /** However quiet it is, look this often: hints may be lost. */
+  readonly longestSleepMs: number
+  /** Does one round of work and says how many milliseconds may pass before the next. */
+  turn(): Promise<number>
+  /** `count` is 1 for the first fault since things last worked. */
+  onFault(error: unknown, count: number): void
+  onRecovery?(): void
+}
+
+/** 250 ms, doubling to 5 s, a quarter of it left to chance so that many processes don't return at once. */
+function faultDelayMs(faults: number, chance: number): number {
+  return Math.min(250 * 2 ** Math.min(faults - 1, 10), 5_000) * (1 - 0.25 * chance)
+}

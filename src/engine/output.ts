@@ -1,0 +1,39 @@
+import type { Json } from "../core/json.ts"
+import type { Output } from "../core/run.ts"
+import { describeThrown, storable } from "../core/thrown.ts"
+
+const MESSAGE_MAX_BYTES = 8_192
+const DETAILS_MAX_BYTES = 1_048_576
+
+/** What a task returned: `{ success, message, details }` is understood, anything else is kept as details. */
+export function outputOf(returned: unknown): { isSuccess: boolean; output: Output } {
+  if (!isReport(returned)) return { isSuccess: true, output: { message: null, details: detailsOf(returned) } }
+  return {
+    isSuccess: returned.success,
+    output: {
+      message: typeof returned.message === "string" ? storable(returned.message, MESSAGE_MAX_BYTES) : null,
+      details: detailsOf(returned.details),
+    },
+  }
+}
+
+function isReport(value: unknown): value is { success: boolean; message?: unknown; details?: unknown } {
+  return (
+    typeof value === "object" && value !== null && "success" in value && typeof value.success === "boolean"
+  )
+}
+
+/** JSON, or a note why it isn't there: a result that can't be stored is no reason to call the work undone. */
+function detailsOf(value: unknown): Json {
+  if (value === undefined) return null
+  try {
+    const text = JSON.stringify(value)
+    if (text === undefined) return null
+    const bytes = Buffer.byteLength(text)
+    return bytes > DETAILS_MAX_BYTES
+      ? { notStored: `${bytes} bytes; at most ${DETAILS_MAX_BYTES} are kept` }
+      : (JSON.parse(text) as Json)
+  } catch (error) {
+    return { notStored: describeThrown(error).split("\n")[0]! }
+  }
+}

@@ -1,0 +1,49 @@
+import { DAY, MINUTE } from "../core/instant.ts"
+import type { Store } from "../store/store.ts"
+import type { Clock } from "./clock.ts"
+import type { Events } from "./events.ts"
+import type { Logger } from "./logger.ts"
+import { Loop } from "./loop.ts"
+
+/** What history is kept. */
+export interface Retention {
+  readonly olderThanMs: number
+  readonly keepPerSchedule: number
+}
+
+export const DEFAULT_RETENTION: Retention = { olderThanMs: 30 * DAY, keepPerSchedule: 100 }
+
+/** A bounded bite at a time, so that a store full of history is never locked for long. */
+const BITE = 1_000
+const SILENT_FOR_MS = DAY
+
+/** Deletes old history. Any process may: what one has deleted, the next doesn't find. */
+export function createPruning(context: {
+  store: Store
+  clock: Clock
+  logger: Logger
+  events: Events
+  retention: Retention
+  everyMs: number
+}): Loop {
+  const { store, clock, logger, events, retention, everyMs } = context
+  let isFirst = true
+  return new Loop({
+    clock,
+    longestSleepMs: everyMs,
+    async turn() {
+      // Processes of one deploy start together; they needn't all prune together.
+      if (isFirst) {
+        isFirst = false
+        return MINUTE + clock.random() * everyMs
+      }
+      const pruned = await store.prune({ ...retention, silentForMs: SILENT_FOR_MS, limit: BITE })
+      if (pruned.runs + pruned.workers > 0) logger.info({ component: "pruning", ...pruned }, "Pruned")
+      return pruned.runs === BITE ? 0 : everyMs
+    },
+    onFault(error, count) {
+      if (count === 1) logger.error({ component: "pruning", error }, "History can't be pruned; trying again")
+      events.error(error, "pruning")
+    },
+  })
+}

@@ -1,0 +1,82 @@
+import { isAlreadyMade, type RunChange } from "../core/run.ts"
+import type { Store, TransitionAnswer } from "../store/store.ts"
+import type { Clock } from "./clock.ts"
+
+/** Changes that one call carries. */
+const BATCH = 100
+/** A change that can't be stored for this long is dropped: its lease ends, and another worker takes the run. */
+const TRIES = 8
+
+/**
+ * Sends the ends of runs to the store. One call is under way at a time and takes everything that gathered meanwhile, so
+ * a busy worker pays one round trip for many runs and an idle one waits for nobody.
+ */
+export class Settler {
+  readonly #store: Store
+  readonly #clock: Clock
+  #waiting: Waiting[] = []
+  #isSending = false
+
+  constructor(store: Store, clock: Clock) {
+    this.#store = store
+    this.#clock = clock
+  }
+
+  /** True if the change is in the store; false if the store refused it because the run has moved on. */
+  settle(change: RunChange): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ change, resolve, reject, tries: 0 })
+      void this.#send()
+    })
+  }
+
+  async #send(): Promise<void> {
+    if (this.#isSending) return
+    this.#isSending = true
+    // Runs that end in the same turn of the event loop travel together.
+    await Promise.resolve()
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0, BATCH)
+      try {
+        const answers = await this.#store.transition(batch.map(({ change }) => change))
+        batch.forEach(({ change, resolve }, index) => {
+          resolve(isMade(change, answers[index]!))
+        })
+      } catch (error) {
+        await this.#sendAgain(batch, error)
+      }
+    }
+    this.#isSending = false
+  }
+
+  /** The answer may have been lost after the change was made; sending it again is harmless (law 8). */
+  async #sendAgain(batch: readonly Waiting[], error: unknown): Promise<void> {
+    const again: Waiting[] = []
+    for (const waiting of batch) {
+      if (waiting.tries + 1 >= TRIES) waiting.reject(error)
+      else again.push({ ...waiting, tries: waiting.tries + 1 })
+    }
+    this.#waiting.unshift(...again)
+    const tries = again[0]?.tries ?? 0
+    if (again.length > 0)
+      await this.#pause(Math.min(100 * 2 ** tries, 5_000) * (1 - 0.25 * this.#clock.random()))
+  }
+
+  #pause(delayMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#clock.setTimer(delayMs, resolve)
+    })
+  }
+}
+
+interface Waiting {
+  readonly change: RunChange
+  readonly tries: number
+  resolve(isMade: boolean): void
+  reject(error: unknown): void
+}
+
+function isMade(change: RunChange, answer: TransitionAnswer): boolean {
+  if (answer.outcome === "done") return true
+  return answer.outcome === "stale" && isAlreadyMade(change, answer)
+}

@@ -1,0 +1,180 @@
+import { DEFAULT_RETRY, type RetryPolicy } from "../core/backoff.ts"
+import { defineRetry, type RetryOptions, type ScheduleOptions } from "../core/definition.ts"
+import { type Duration, parseDuration } from "../core/duration.ts"
+import { BelfryError } from "../core/errors.ts"
+import type { Json } from "../core/json.ts"
+import type { TriggeredBy } from "../core/run.ts"
+import { describeIssues, type SchemaResult, type StandardSchema } from "../core/standard-schema.ts"
+
+/** A named piece of code, with an optional payload schema. Defining one starts nothing. */
+export interface Task<Input = unknown, Output = Input> extends AnyTask {
+  readonly payload: StandardSchema<Input, Output> | null
+  /** Declares a schedule of this task; give it to `createScheduler({ schedules })`. */
+  schedule(id: string, options: DeclaredOptions<Input>): DeclaredSchedule
+}
+
+/** A task whose payload type doesn't matter: what a scheduler collects and a worker performs. */
+export interface AnyTask {
+  readonly name: string
+  readonly payload: StandardSchema | null
+  readonly retry: RetryPolicy
+  readonly timeoutMs: number | null
+  readonly leaseMs: number | null
+  run(context: TaskContext): unknown
+}
+
+export interface TaskOptions<Input, Output> {
+  readonly name: string
+  /** Any Standard Schema (Zod, Valibot, ArkType): checked when a schedule is declared, at enqueue and at run. */
+  readonly payload?: StandardSchema<Input, Output>
+  readonly retry?: RetryOptions
+  /** Longest time for one attempt. */
+  readonly timeout?: Duration
+  /** How long a worker may be silent before another takes the run over. Longer than any blocking of the event loop. */
+  readonly lease?: Duration
+  run(context: TaskContext<Output>): unknown
+}
+
+/** What a task is given for one attempt. */
+export interface TaskContext<Payload = unknown> {
+  readonly payload: Payload
+  readonly run: RunInfo
+  /** Aborted when the run is cancelled or times out, when its lease is lost, and when the worker has to stop. */
+  readonly signal: AbortSignal
+  readonly log: RunLogger
+  /** From 0 to 1; stored with the next heartbeat. */
+  progress(fraction: number, message?: string): void
+  /** The newest successful run of the same schedule, or null. */
+  lastSuccess(): Promise<LastSuccess | null>
+}
+
+export interface RunInfo {
+  /** The same for every attempt of an occurrence: your idempotency key. */
+  readonly id: string
+  /** Larger on every attempt: pass it to a resource that refuses smaller ones (a fencing token). */
+  readonly attempt: number
+  readonly isLastAttempt: boolean
+  readonly task: string
+  readonly scheduleId: string | null
+  /** The nominal time of the occurrence; null for a run that was enqueued. */
+  readonly scheduledFor: Date | null
+  readonly triggeredBy: TriggeredBy
+  /** How many occurrences this run stands for: more than 1 after an outage, under `catchUp: "once"`. */
+  readonly standsFor: number
+  readonly missed: { readonly from: Date; readonly until: Date; readonly count: number } | null
+}
+
+export interface LastSuccess {
+  readonly runId: string
+  readonly scheduledFor: Date | null
+  readonly completedAt: Date
+  readonly message: string | null
+  readonly details: Json
+}
+
+/** Lines kept with the run. */
+export interface RunLogger {
+  debug(message: string, fields?: object): void
+  info(message: string, fields?: object): void
+  warn(message: string, fields?: object): void
+  error(message: string, fields?: object): void
+}
+
+/** The payload may be left out where the schema accepts nothing. */
+export type PayloadOption<Input> = undefined extends Input
+  ? { readonly payload?: Input }
+  : { readonly payload: Input }
+
+export type DeclaredOptions<Input> = Omit<ScheduleOptions, "in"> &
+  PayloadOption<Input> & {
+    /** Never stored: every process ticks it from memory, and the run's id lets one through. */
+    readonly local?: boolean
+  }
+
+export interface DeclaredSchedule {
+  readonly id: string
+  readonly task: AnyTask
+  readonly options: Omit<ScheduleOptions, "in">
+  readonly payload: unknown
+  readonly isLocal: boolean
+}
+
+/** Defines a task. Without a schema the payload is whatever JSON it is given, typed unknown. */
+export function defineTask<Input = undefined, Output = Input>(
+  options: TaskOptions<Input, Output>,
+): Task<Input, Output> {
+  const { name, payload = null, run } = options
+  if (typeof name !== "string" || !/^[\w.:/-]{1,200}$/.test(name)) {
+    throw new BelfryError(
+      "BELFRY_TASK_INVALID",
+      `Task name ${JSON.stringify(name)} is not valid: use 1 to 200 letters, digits, "_", "-", ".", ":" and "/".`,
+    )
+  }
+  if (typeof run !== "function")
+    throw new BelfryError("BELFRY_TASK_INVALID", `Task "${name}" has no run function.`)
+  if (payload !== null && typeof payload["~standard"]?.validate !== "function") {
+    throw new BelfryError(
+      "BELFRY_TASK_INVALID",
+      `The payload schema of task "${name}" is not a Standard Schema.`,
+    )
+  }
+  const task: Task<Input, Output> = {
+    name,
+    payload,
+    retry: options.retry === undefined ? DEFAULT_RETRY : defineRetry(options.retry),
+    timeoutMs: options.timeout === undefined ? null : parseDuration(options.timeout, "timeout"),
+    leaseMs: options.lease === undefined ? null : parseDuration(options.lease, "lease"),
+    run: (context) => run(context as TaskContext<Output>),
+    schedule: (id, declared) => declare(task, id, declared),
+  }
+  return task
+}
+
+function declare(task: AnyTask, id: string, options: DeclaredOptions<unknown>): DeclaredSchedule {
+  const { payload, local = false, ...rest } = options
+  // Most schemas answer at once, and then a mistake shows here, where it was made; an asynchronous one waits for start.
+  const checked = checkPayload(task, payload)
+  if (!(checked instanceof Promise)) payloadOrThrow(task, checked)
+  else checked.catch(() => undefined)
+  return { id, task, options: rest, payload, isLocal: local }
+}
+
+/** The payload as the task's code will see it. */
+export async function validatePayload(task: AnyTask, payload: unknown): Promise<unknown> {
+  return payloadOrThrow(task, await checkPayload(task, payload))
+}
+
+function checkPayload(
+  task: AnyTask,
+  payload: unknown,
+): SchemaResult<unknown> | Promise<SchemaResult<unknown>> {
+  return task.payload === null ? { value: payload } : task.payload["~standard"].validate(payload)
+}
+
+function payloadOrThrow(task: AnyTask, result: SchemaResult<unknown>): unknown {
+  if (result.issues === undefined) return result.value
+  throw new BelfryError(
+    "BELFRY_PAYLOAD_INVALID",
+    `Payload of task "${task.name}" is invalid at ${describeIssues(result.issues)}.`,
+    { details: { task: task.name, issues: result.issues } },
+  )
+}
+
+/** Thrown by a task: this can't succeed, don't try again. */
+export class DoNotRetry extends Error {
+  override readonly name = "DoNotRetry"
+}
+
+/** Thrown by a task: try again, but not before this long from now. */
+export class RetryAfter extends Error {
+  override readonly name = "RetryAfter"
+  readonly afterMs: number
+
+  constructor(delay: Duration, options: { message?: string; cause?: unknown } = {}) {
+    super(
+      options.message ?? `Retry after ${delay}`,
+      options.cause === undefined ? undefined : { cause: options.cause },
+    )
+    this.afterMs = parseDuration(delay, "RetryAfter delay")
+  }
+}

@@ -1,0 +1,220 @@
+import { isFinished, type Run, type RunChange } from "../core/run.ts"
+import type { Store, Worker as WorkerRecord } from "../store/store.ts"
+import type { Clock } from "./clock.ts"
+import type { Events } from "./events.ts"
+import { type AbortCause, Execution } from "./execution.ts"
+import { delayUntil } from "./firing.ts"
+import { Heart } from "./heart.ts"
+import type { Logger } from "./logger.ts"
+import { Loop } from "./loop.ts"
+import { Settler } from "./settler.ts"
+import type { AnyTask } from "./task.ts"
+
+/** Claims due runs of its tasks while it has free slots, performs them, and settles them. */
+export class Worker {
+  readonly #context: WorkerContext
+  readonly #tasks: ReadonlyMap<string, AnyTask>
+  readonly #running = new Map<string, Execution>()
+  readonly #settler: Settler
+  readonly #claiming: Loop
+  readonly #heart: Heart
+  #isDraining = false
+  #isIdle = false
+  #whenEmpty: (() => void) | null = null
+
+  constructor(context: WorkerContext) {
+    this.#context = context
+    this.#tasks = new Map(context.tasks.map((task) => [task.name, task]))
+    this.#settler = new Settler(context.store, context.clock)
+    this.#claiming = new Loop({
+      clock: context.clock,
+      longestSleepMs: context.pollMs,
+      turn: () => this.#claim(),
+      onFault: (error, count) => {
+        if (count === 1)
+          context.logger.error({ component: "worker", error }, "Runs can't be claimed; trying again")
+        context.events.error(error, "worker")
+      },
+      onRecovery: () => context.logger.info({ component: "worker" }, "Runs can be claimed again"),
+    })
+    this.#heart = new Heart({ ...context, running: this.#running, describe: () => this.#describe() })
+  }
+
+  start(): void {
+    this.#isDraining = false
+    this.#heart.start()
+    this.#claiming.start()
+  }
+
+  /** There may be something to claim. */
+  wake(): void {
+    this.#claiming.wake()
+  }
+
+  /** Something held may have been cancelled. */
+  check(): void {
+    if (this.#running.size > 0) this.#heart.wake()
+  }
+
+  get isIdle(): boolean {
+    return this.#isIdle && this.#running.size === 0
+  }
+
+  get isProcessing(): boolean {
+    return this.#running.size > 0
+  }
+
+  /**
+   * Takes nothing new, lets what is running finish within the time given, then aborts it and gives it back at once, so
+   * that another worker needn't wait for a lease to end.
+   */
+  async stop(timeoutMs: number): Promise<void> {
+    this.#isDraining = true
+    await this.#claiming.stop()
+    await this.#drained(timeoutMs)
+    for (const execution of this.#running.values()) execution.abort("stopping")
+    await this.#drained(null)
+    await this.#heart.stop()
+  }
+
+  async #claim(): Promise<number> {
+    const { store, clock, slots, nextDelayMs } = this.#context
+    const free = slots - this.#running.size
+    // Each run that ends wakes this loop.
+    if (free <= 0) return Number.POSITIVE_INFINITY
+    const claimed = await store.claim({ workerId: this.#context.id, tasks: this.#leases(), limit: free })
+    const readAt = clock.monotonic()
+    for (const run of claimed.runs) this.#begin(run, claimed.now)
+    this.#noteIdle(claimed.runs.length === 0)
+    if (claimed.runs.length === free) return nextDelayMs
+    return Math.max(nextDelayMs, delayUntil(claimed.nextClaimableAt, claimed.now, clock.monotonic() - readAt))
+  }
+
+  #leases() {
+    return [...this.#tasks.values()].map((task) => ({ name: task.name, leaseMs: this.#leaseOf(task) }))
+  }
+
+  #leaseOf(task: AnyTask): number {
+    return task.leaseMs ?? this.#context.leaseMs
+  }
+
+  #begin(run: Run, now: number): void {
+    const { store, clock, events, logger } = this.#context
+    const task = this.#tasks.get(run.task)!
+    const latenessMs = Math.max(0, now - (run.scheduledFor ?? run.createdAt))
+    logger.debug(
+      { component: "worker", runId: run.id, task: run.task, attempt: run.attempt, latenessMs },
+      "Started",
+    )
+    events.emit({ type: "started", run, latenessMs })
+    // The same run again means that we lost it, and the store has given it back to us: the older attempt must go.
+    this.#running.get(run.id)?.abort("lease-lost")
+    const execution = new Execution({ run, task, store, clock, leaseMs: this.#leaseOf(task) })
+    this.#running.set(run.id, execution)
+    this.#heart.hold(execution)
+    void this.#finish(execution)
+  }
+
+  async #finish(execution: Execution): Promise<void> {
+    const { run } = execution
+    try {
+      const change = await execution.ended
+      this.#report(run, change, change === null ? false : await this.#settler.settle(change))
+    } catch (error) {
+      this.#context.logger.error(
+        { component: "worker", runId: run.id, error },
+        "The run's end can't be stored",
+      )
+      this.#context.events.error(error, "worker")
+    }
+    if (this.#running.get(run.id) === execution) this.#running.delete(run.id)
+    this.#heart.release(execution)
+    if (this.#running.size === 0) this.#whenEmpty?.()
+    if (!this.#isDraining) this.#claiming.wake()
+  }
+
+  #report(run: Run, change: RunChange | null, isMade: boolean): void {
+    const { events, logger } = this.#context
+    const facts = {
+      component: "worker",
+      runId: run.id,
+      task: run.task,
+      scheduleId: run.scheduleId,
+      attempt: run.attempt,
+    }
+    if (change === null || !isMade) {
+      logger.warn(
+        facts,
+        "The run was no longer ours to finish; what this attempt did is not recorded as its end",
+      )
+      events.emit({ type: "refused", run })
+      return
+    }
+    const type = eventOf(change)
+    if (type === "failed" || type === "lost") logger.error({ ...facts, error: change.error }, "Failed")
+    else logger.info({ ...facts, ...(change.error === null ? {} : { error: change.error }) }, WORDS[type])
+    events.emit({ type, run, change })
+  }
+
+  #noteIdle(foundNothing: boolean): void {
+    const isIdle = foundNothing && this.#running.size === 0
+    if (isIdle && !this.#isIdle) this.#context.events.say("idle")
+    this.#isIdle = isIdle
+  }
+
+  #describe(): Omit<WorkerRecord, "startedAt" | "heartbeatAt" | "running"> {
+    const { id, host, pid, slots } = this.#context
+    return {
+      id,
+      host,
+      pid,
+      slots,
+      tasks: [...this.#tasks.keys()],
+      state: this.#isDraining ? "draining" : "active",
+    }
+  }
+
+  /** Resolves when nothing is running, or after the time given. */
+  #drained(timeoutMs: number | null): Promise<void> {
+    if (this.#running.size === 0 || timeoutMs === 0) return Promise.resolve()
+    return new Promise((resolve) => {
+      const cancelTimer =
+        timeoutMs === null ? () => undefined : this.#context.clock.setTimer(timeoutMs, resolve)
+      this.#whenEmpty = () => {
+        cancelTimer()
+        resolve()
+      }
+    })
+  }
+}
+
+export interface WorkerContext {
+  readonly id: string
+  readonly host: string
+  readonly pid: number
+  readonly store: Store
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly events: Events
+  readonly tasks: readonly AnyTask[]
+  readonly slots: number
+  readonly leaseMs: number
+  readonly pollMs: number
+  /** At least this long between two claims. */
+  readonly nextDelayMs: number
+}
+
+export type { AbortCause }
+
+const WORDS = {
+  succeeded: "Succeeded",
+  retrying: "Failed, and will be tried again",
+  released: "Given back",
+} as const
+
+function eventOf(change: RunChange): "succeeded" | "failed" | "retrying" | "released" | "lost" {
+  if (change.outcome === "released") return "released"
+  if (change.outcome === "lost") return "lost"
+  if (!isFinished(change.state)) return "retrying"
+  return change.state === "succeeded" ? "succeeded" : "failed"
+}

@@ -1,0 +1,38 @@
+/** Belfry: cron, intervals and one-time jobs that fire once per tick across all of a team's processes. */
+export type { RetryOptions, ScheduleOptions, TriggerOptions } from "./core/definition.ts"
+export type { Duration } from "./core/duration.ts"
+export { BelfryError, type ErrorCode } from "./core/errors.ts"
+export type { Json } from "./core/json.ts"
+export type { AttemptOutcome, RunState, SkipReason, TriggeredBy } from "./core/run.ts"
+export type { StandardSchema } from "./core/standard-schema.ts"
+export type { Role } from "./engine/engine.ts"
+export type { Hooks, RunEvent } from "./engine/events.ts"
+export { type AbortCause, RunAborted } from "./engine/execution.ts"
+export { jsonLogger, type Logger, silentLogger } from "./engine/logger.ts"
+export {
+  type AnyTask,
+  type DeclaredSchedule,
+  DoNotRetry,
+  defineTask,
+  type LastSuccess,
+  RetryAfter,
+  type RunInfo,
+  type RunLogger,
+  type Task,
+  type TaskContext,
+} from "./engine/task.ts"
+export { memory } from "./memory.ts"
+export type { BackfillPlan } from "./scheduler/backfill.ts"
+export type { ReconcileReport } from "./scheduler/declared.ts"
+export type { Enqueued, EnqueueOptions } from "./scheduler/enqueue.ts"
+export type { Ledger, LedgerEntry } from "./scheduler/ledger.ts"
+export type { RunQuery, Runs } from "./scheduler/runs.ts"
+export {
+  createScheduler,
+  type Scheduler,
+  type SchedulerOptions,
+  type StartOptions,
+} from "./scheduler/scheduler.ts"
+export type { OccurrenceView, Schedules, TriggerNowResult } from "./scheduler/schedules.ts"
+export type { AttemptView, LogLineView, RunView, ScheduleView, WorkerView } from "./scheduler/views.ts"
+export type { Store } from "./store/store.ts"

@@ -1,0 +1,8 @@
+import { systemClock } from "./engine/clock.ts"
+import type { Store } from "./store/store.ts"
+import { createMemoryStore } from "./stores/memory/memory-store.ts"
+
+/** A store in this process's memory: nothing to install, nothing kept. For tests, and for trying Belfry out. */
+export function memory(): Store {
+  return createMemoryStore(systemClock)
+}

@@ -1,0 +1,153 @@
+import { BelfryError } from "../core/errors.ts"
+import { hashText } from "../core/hash.ts"
+import { formatInstant, type Instant } from "../core/instant.ts"
+import { requestOf } from "../core/new-run.ts"
+import { runIdOf } from "../core/occurrence.ts"
+import type { NewRun } from "../core/run.ts"
+import { type Schedule, timetableOf } from "../core/schedule.ts"
+import { nextInTimetable } from "../core/timetable.ts"
+import type { Store } from "../store/store.ts"
+
+/** Runs for occurrences of the past: a plan to look at first, then the doing. */
+
+export const BACKFILL_MAX = 1_000
+const CHUNK = 100
+
+export interface BackfillRange {
+  /** Included. */
+  readonly from: Instant
+  /** Included; not after now. */
+  readonly until: Instant
+  /** `missing`: occurrences that never became a run. `all`: whatever became of them. */
+  readonly which: "missing" | "all"
+  /** Tells two backfills of the same occurrences apart; the same name never runs one twice. */
+  readonly name: string
+}
+
+export interface BackfillPlan extends BackfillRange {
+  /** Changes whenever the plan would do something else. */
+  readonly planId: string
+  readonly scheduleId: string
+  readonly occurrences: readonly Instant[]
+  /** Occurrences in the range that were left out because they have a run. */
+  readonly alreadyRun: number
+}
+
+export async function planBackfill(
+  store: Store,
+  schedule: Schedule,
+  range: BackfillRange,
+): Promise<BackfillPlan> {
+  check(schedule, range, await store.now())
+  const all = occurrencesIn(schedule, range)
+  const done = await idsWithRun(store, schedule, all, range)
+  const occurrences = all.filter((at) => !done.has(at))
+  const planId = hashText(
+    `${schedule.id} ${schedule.revision} ${range.name} ${occurrences.join(" ")}`,
+  ).toString(36)
+  return {
+    ...range,
+    planId,
+    scheduleId: schedule.id,
+    occurrences,
+    alreadyRun: all.length - occurrences.length,
+  }
+}
+
+/** Low in priority and one at a time unless said: a backfill never stands in the way of what is due now. */
+export async function doBackfill(
+  store: Store,
+  schedule: Schedule,
+  plan: BackfillPlan,
+  options: { concurrency: number; by: string | null; onProgress?: (done: number, total: number) => void },
+): Promise<readonly string[]> {
+  const runs = plan.occurrences.map((scheduledFor) => backfillRun(schedule, scheduledFor, plan.name, options))
+  const created: string[] = []
+  for (let start = 0; start < runs.length; start += CHUNK) {
+    const answers = await store.enqueue(runs.slice(start, start + CHUNK))
+    created.push(...answers.filter(({ outcome }) => outcome === "created").map(({ runId }) => runId))
+    options.onProgress?.(Math.min(start + CHUNK, runs.length), runs.length)
+  }
+  return created
+}
+
+function backfillRun(
+  schedule: Schedule,
+  scheduledFor: Instant,
+  name: string,
+  { concurrency, by }: { concurrency: number; by: string | null },
+): NewRun {
+  return {
+    ...requestOf(schedule),
+    id: backfillIdOf(schedule.id, scheduledFor, name),
+    scheduledFor,
+    triggeredBy: "backfill",
+    trigger: `backfill:${name}`,
+    priority: schedule.priority - 1,
+    liveKey: null,
+    concurrencyKey: `backfill:${schedule.id}`,
+    concurrencyLimit: concurrency,
+    by,
+    state: "pending",
+    delayMs: 0,
+    notBefore: null,
+    message: null,
+  }
+}
+
+/** Its own ids: the ledger's record of what happened at the time stays. */
+function backfillIdOf(scheduleId: string, scheduledFor: Instant, name: string): string {
+  return `${runIdOf(scheduleId, scheduledFor)}~${name}`
+}
+
+function check(schedule: Schedule, range: BackfillRange, now: Instant): void {
+  const problem =
+    range.from > range.until
+      ? `its start ${formatInstant(range.from)} is after its end ${formatInstant(range.until)}`
+      : range.until > now
+        ? `its end ${formatInstant(range.until)} is in the future`
+        : /^[A-Za-z0-9_-]{1,64}$/.test(range.name)
+          ? null
+          : `its name ${JSON.stringify(range.name)} must be 1 to 64 letters, digits, "_" and "-"`
+  if (problem !== null) {
+    throw new BelfryError(
+      "BELFRY_BACKFILL_INVALID",
+      `The backfill of "${schedule.id}" can't be planned: ${problem}.`,
+    )
+  }
+}
+
+function occurrencesIn(schedule: Schedule, { from, until }: BackfillRange): readonly Instant[] {
+  const found: Instant[] = []
+  for (let at = nextInTimetable(timetableOf(schedule), from - 1); at !== null && at <= until; ) {
+    found.push(at)
+    if (found.length > BACKFILL_MAX) {
+      throw new BelfryError(
+        "BELFRY_BACKFILL_INVALID",
+        `The range has more than ${BACKFILL_MAX} occurrences of "${schedule.id}"; backfill it in parts (the first ends at ${formatInstant(at)}).`,
+      )
+    }
+    at = nextInTimetable(timetableOf(schedule), at)
+  }
+  return found
+}
+
+/** The occurrences that became a run, then or in a backfill of this name. A recorded skip is not a run. */
+async function idsWithRun(
+  store: Store,
+  schedule: Schedule,
+  occurrences: readonly Instant[],
+  { which, name }: BackfillRange,
+): Promise<ReadonlySet<Instant>> {
+  const done = new Set<Instant>()
+  for (let start = 0; start < occurrences.length; start += CHUNK) {
+    const chunk = occurrences.slice(start, start + CHUNK)
+    const ids = chunk.flatMap((at) => [
+      ...(which === "missing" ? [runIdOf(schedule.id, at)] : []),
+      backfillIdOf(schedule.id, at, name),
+    ])
+    const runs = await store.findRuns({ ids }, { orderBy: "createdAt", before: null, limit: ids.length })
+    for (const run of runs) if (run.state !== "skipped") done.add(run.scheduledFor!)
+  }
+  return done
+}

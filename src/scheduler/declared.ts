@@ -1,0 +1,136 @@
+import { checkId, defineSchedule, newSchedule } from "../core/definition.ts"
+import { BelfryError } from "../core/errors.ts"
+import { type Declared, fingerprint, type ReconcileDiff, reconcile } from "../core/reconcile.ts"
+import type { Schedule } from "../core/schedule.ts"
+import type { Logger } from "../engine/logger.ts"
+import { type AnyTask, type DeclaredSchedule, validatePayload } from "../engine/task.ts"
+import type { Store } from "../store/store.ts"
+import { editSchedule } from "./change-schedule.ts"
+
+/** What happened, or would happen, to the stored schedules of an owner. */
+export interface ReconcileReport {
+  readonly created: readonly string[]
+  readonly updated: readonly { readonly id: string; readonly fields: readonly string[] }[]
+  readonly unchanged: readonly string[]
+  readonly pruned: readonly string[]
+  readonly refused: readonly { readonly id: string; readonly why: string }[]
+}
+
+export interface DeclaredSet {
+  readonly owner: string
+  readonly release: number
+  /** Delete the owner's stored schedules that are no longer declared. */
+  readonly prune: boolean
+  readonly declared: readonly Declared[]
+}
+
+/** Mistakes in code-declared schedules show here, before anything starts. */
+export function defineDeclared(
+  schedules: readonly DeclaredSchedule[],
+  about: { tasks: ReadonlyMap<string, AnyTask>; owner: string; release: number },
+): readonly Declared[] {
+  const seen = new Set<string>()
+  return schedules.map(({ id, task, options, payload }) => {
+    checkId(id)
+    if (seen.has(id))
+      throw new BelfryError("BELFRY_SCHEDULE_INVALID", `Schedule id "${id}" is declared twice.`, {
+        details: { id },
+      })
+    seen.add(id)
+    if (about.tasks.get(task.name) !== task) {
+      const known = [...about.tasks.keys()].join(", ") || "none"
+      throw new BelfryError(
+        "BELFRY_TASK_UNKNOWN",
+        `Schedule "${id}" names task "${task.name}", but this scheduler defines: ${known}. Add it to \`tasks\`.`,
+        { details: { id, task: task.name } },
+      )
+    }
+    const { owner, release } = about
+    return {
+      id,
+      definition: defineSchedule(options, { id, task: task.name, payload, owner, release, now: null }),
+    }
+  })
+}
+
+/** For schemas that answer asynchronously; the others have been checked where they were declared. */
+export async function checkDeclaredPayloads(schedules: readonly DeclaredSchedule[]): Promise<void> {
+  for (const { task, payload } of schedules) await validatePayload(task, payload)
+}
+
+export async function reconcileDeclared(
+  store: Store,
+  set: DeclaredSet,
+  options: { dryRun: boolean; logger: Logger },
+): Promise<ReconcileReport> {
+  const diff = reconcile(await storedFor(store, set), set.declared, set)
+  if (!options.dryRun) await apply(store, diff)
+  const report = reportOf(diff)
+  if (!options.dryRun) say(options.logger, set, report)
+  return report
+}
+
+/** The owner's schedules, and whoever else has one of the declared ids. */
+async function storedFor(store: Store, { owner, declared }: DeclaredSet): Promise<readonly Schedule[]> {
+  const found = new Map<string, Schedule>()
+  const page = 500
+  for (let afterId: string | null = null; ; ) {
+    const schedules: readonly Schedule[] = await store.findSchedules({ owner }, { afterId, limit: page })
+    for (const schedule of schedules) found.set(schedule.id, schedule)
+    if (schedules.length < page) break
+    afterId = schedules[schedules.length - 1]!.id
+  }
+  for (let start = 0; start < declared.length; start += page) {
+    const ids = declared.slice(start, start + page).map(({ id }) => id)
+    for (const schedule of await store.findSchedules({ ids }, { afterId: null, limit: page }))
+      found.set(schedule.id, schedule)
+  }
+  return [...found.values()]
+}
+
+/** Each step is guarded: a process that reconciles the same set at the same time does the same, and one of them is late. */
+async function apply(store: Store, diff: ReconcileDiff): Promise<void> {
+  const now = await store.now()
+  for (const { id, definition } of diff.created) {
+    await store.putSchedule(
+      { ...newSchedule(id, definition, now), declaredAs: fingerprint(definition) },
+      null,
+    )
+  }
+  for (const { id, definition } of diff.updated) {
+    await editSchedule(store, id, {
+      ifRevision: null,
+      declaredAs: fingerprint(definition),
+      define: () => definition,
+    })
+  }
+  for (const { stored, definition } of diff.noted) {
+    await store.putSchedule({ ...stored, release: definition.release }, stored.version)
+  }
+  for (const { id, version } of diff.pruned) await store.deleteSchedule(id, version)
+}
+
+function reportOf(diff: ReconcileDiff): ReconcileReport {
+  return {
+    created: diff.created.map(({ id }) => id),
+    updated: diff.updated.map(({ id, fields }) => ({ id, fields })),
+    unchanged: [...diff.unchanged, ...diff.noted.map(({ id }) => id)],
+    pruned: diff.pruned.map(({ id }) => id),
+    refused: diff.refused,
+  }
+}
+
+function say(logger: Logger, { owner }: DeclaredSet, report: ReconcileReport): void {
+  const { created, updated, pruned, refused, unchanged } = report
+  const facts = {
+    component: "reconcile",
+    owner,
+    created,
+    pruned,
+    updated: updated.map(({ id }) => id),
+    unchanged: unchanged.length,
+  }
+  if (created.length + updated.length + pruned.length > 0) logger.info(facts, "Declared schedules reconciled")
+  for (const { id, why } of refused)
+    logger.warn({ component: "reconcile", owner, scheduleId: id, why }, "Declared schedule left alone")
+}

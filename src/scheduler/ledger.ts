@@ -1,0 +1,78 @@
+import type { When } from "../core/definition.ts"
+import { parseInstant } from "../core/instant.ts"
+import type { Run, RunState, TriggeredBy } from "../core/run.ts"
+import type { Store } from "../store/store.ts"
+
+/** The ledger: what became of each occurrence, and why. The answer to "why didn't it run?". */
+export interface Ledger {
+  readonly entries: readonly LedgerEntry[]
+  /** Pass it as `before` to read on; null at the end. */
+  readonly next: LedgerCursor | null
+}
+
+export interface LedgerEntry {
+  readonly scheduledFor: Date
+  /** For a record that stands for several occurrences: the first of them, and how many (10,000 means at least). */
+  readonly from: Date | null
+  readonly count: number
+  readonly outcome: RunState
+  /** `overlap`, `paused`, `missed`, … for a skip; why it was cancelled. */
+  readonly reason: string | null
+  readonly message: string | null
+  readonly runId: string
+  readonly triggeredBy: TriggeredBy
+  /** From its nominal time to its start. */
+  readonly latenessMs: number | null
+  /** Occurrences folded into this run after an outage. */
+  readonly standsFor: number
+}
+
+export interface LedgerCursor {
+  readonly scheduledFor: Date
+  readonly runId: string
+}
+
+export interface LedgerPage {
+  readonly before?: LedgerCursor | { readonly scheduledFor: When; readonly runId: string }
+  readonly limit?: number
+}
+
+export async function readLedger(store: Store, scheduleId: string, page: LedgerPage): Promise<Ledger> {
+  const limit = Math.min(Math.max(1, page.limit ?? 50), 1_000)
+  const { before } = page
+  const runs = await store.findRuns(
+    { scheduleId },
+    {
+      orderBy: "scheduledFor",
+      before:
+        before === undefined ? null : { at: parseInstant(before.scheduledFor, "cursor"), id: before.runId },
+      limit,
+    },
+  )
+  const last = runs[runs.length - 1]
+  return {
+    entries: runs.map(entryOf),
+    next:
+      runs.length < limit || last === undefined
+        ? null
+        : { scheduledFor: new Date(last.scheduledFor!), runId: last.id },
+  }
+}
+
+function entryOf(run: Run): LedgerEntry {
+  const { missed } = run
+  const isRange = run.state === "skipped" && missed !== null
+  const firstStart = run.attempts[0]?.startedAt ?? run.startedAt
+  return {
+    scheduledFor: new Date(run.scheduledFor!),
+    from: isRange ? new Date(missed.from) : null,
+    count: isRange ? missed.count : 1,
+    outcome: run.state,
+    reason: run.reason,
+    message: run.message ?? run.error?.split("\n")[0] ?? null,
+    runId: run.id,
+    triggeredBy: run.triggeredBy,
+    latenessMs: firstStart === null || firstStart === undefined ? null : firstStart - run.scheduledFor!,
+    standsFor: isRange ? 0 : 1 + (missed?.count ?? 0),
+  }
+}

@@ -1,0 +1,131 @@
+import { BelfryError } from "../core/errors.ts"
+import {
+  cancel,
+  isAlreadyMade,
+  type Run,
+  type RunChange,
+  type RunState,
+  release,
+  retry,
+  type TriggeredBy,
+} from "../core/run.ts"
+import type { AnyTask } from "../engine/task.ts"
+import type { Store } from "../store/store.ts"
+import type { Because } from "./schedules.ts"
+import { type LogLineView, logLineView, type RunView, runView } from "./views.ts"
+
+export interface RunQuery {
+  readonly schedule?: string
+  readonly task?: AnyTask | string
+  readonly state?: RunState | readonly RunState[]
+  readonly triggeredBy?: TriggeredBy | readonly TriggeredBy[]
+  readonly limit?: number
+  /** The last run of the page before. */
+  readonly before?: Pick<RunView, "createdAt" | "id">
+}
+
+const TRIES = 20
+
+/** The runs in the store: looking at them, and stepping in. */
+export class Runs {
+  readonly #store: Store
+  readonly #ready: () => Promise<void>
+
+  constructor(about: { store: Store; ready: () => Promise<void> }) {
+    this.#store = about.store
+    this.#ready = about.ready
+  }
+
+  /** Null if there is none. */
+  async get(id: string): Promise<RunView | null> {
+    await this.#ready()
+    const run = await this.#find(id)
+    return run === null ? null : runView(run)
+  }
+
+  /** Newest first. */
+  async list(query: RunQuery = {}): Promise<readonly RunView[]> {
+    await this.#ready()
+    const { before, limit = 50 } = query
+    const page = {
+      orderBy: "createdAt",
+      before: before === undefined ? null : { at: before.createdAt.getTime(), id: before.id },
+      limit: Math.min(Math.max(1, limit), 1_000),
+    } as const
+    return (await this.#store.findRuns(filterOf(query), page)).map(runView)
+  }
+
+  /** How many, by state. */
+  async count(query: Omit<RunQuery, "limit" | "before"> = {}): Promise<Readonly<Record<RunState, number>>> {
+    await this.#ready()
+    return this.#store.countRuns(filterOf(query))
+  }
+
+  /** Final at once. A worker that is performing it hears of it, and can't finish it any more. */
+  cancel(id: string, because: Because = {}): Promise<RunView> {
+    const why = { reason: because.reason ?? null, by: because.by ?? null }
+    return this.#step(id, "cancelled", (run) => cancel(run, why))
+  }
+
+  /** A failed or cancelled run is tried again, as the same run. */
+  retry(id: string, because: Because = {}): Promise<RunView> {
+    return this.#step(id, "tried again", (run) => retry(run, because.by ?? null))
+  }
+
+  /** Takes a running run away from its worker and makes it due at once. */
+  release(id: string, because: Because = {}): Promise<RunView> {
+    const reason = because.reason ?? "Released by an operator"
+    return this.#step(id, "released", (run) => (run.state === "running" ? release(run, reason) : null))
+  }
+
+  /** In order; `after` is the number of the last line seen. */
+  async logs(id: string, page: { after?: number; limit?: number } = {}): Promise<readonly LogLineView[]> {
+    await this.#ready()
+    const { after = 0, limit = 1_000 } = page
+    return (
+      await this.#store.readLogs({ runId: id, afterNumber: after, limit: Math.min(limit, 10_000) })
+    ).map(logLineView)
+  }
+
+  async #find(id: string): Promise<Run | null> {
+    const [run] = await this.#store.findRuns({ ids: [id] }, { orderBy: "createdAt", before: null, limit: 1 })
+    return run ?? null
+  }
+
+  /** Decides on the run as it is, and again if it moves meanwhile. */
+  async #step(id: string, verb: string, decide: (run: Run) => RunChange | null): Promise<RunView> {
+    await this.#ready()
+    for (let tries = 0; tries < TRIES; tries++) {
+      const run = await this.#find(id)
+      if (run === null)
+        throw new BelfryError("BELFRY_RUN_NOT_FOUND", `There is no run "${id}".`, { details: { id } })
+      const change = decide(run)
+      if (change === null) {
+        throw new BelfryError("BELFRY_RUN_STATE", `Run "${id}" is ${run.state} and can't be ${verb}.`, {
+          details: { id, state: run.state },
+        })
+      }
+      const [answer] = await this.#store.transition([change])
+      if (answer!.outcome === "held") {
+        throw new BelfryError(
+          "BELFRY_RUN_HELD",
+          `Run "${id}" can't be ${verb}: another unfinished run holds its key.`,
+        )
+      }
+      if (answer!.outcome === "done" || isAlreadyMade(change, answer!))
+        return runView((await this.#find(id)) ?? run)
+    }
+    throw new BelfryError("BELFRY_RUN_STATE", `Run "${id}" moved ${TRIES} times while it was being ${verb}.`)
+  }
+}
+
+function filterOf({ schedule, task, state, triggeredBy }: RunQuery) {
+  return {
+    ...(schedule === undefined ? {} : { scheduleId: schedule }),
+    ...(task === undefined ? {} : { task: typeof task === "string" ? task : task.name }),
+    ...(state === undefined ? {} : { states: typeof state === "string" ? [state] : state }),
+    ...(triggeredBy === undefined
+      ? {}
+      : { triggeredBy: typeof triggeredBy === "string" ? [triggeredBy] : triggeredBy }),
+  }
+}

@@ -1,0 +1,76 @@
+import type { ScheduleOptions, TriggerOptions } from "../core/definition.ts"
+import type { ScheduleDefinition } from "../core/schedule.ts"
+import type { Trigger } from "../core/timetable.ts"
+
+/** What may be changed of a schedule; null takes an option away. */
+export type ScheduleChanges = {
+  readonly [Option in keyof ScheduleOptions]?: ScheduleOptions[Option] | null
+} & {
+  readonly payload?: unknown
+}
+
+const TRIGGER_OPTIONS = ["cron", "dayMatch", "every", "anchor", "at", "in", "triggers"] as const
+
+/** The options that would define what is stored, with the changes laid over them. */
+export function changedOptions(stored: ScheduleDefinition, changes: ScheduleChanges): ScheduleOptions {
+  const merged: Record<string, unknown> = { ...optionsOf(stored) }
+  // A new trigger replaces all there were: adding one is done by naming them all.
+  if (TRIGGER_OPTIONS.some((option) => changes[option] !== undefined && changes[option] !== null))
+    delete merged["triggers"]
+  const { payload: _payload, ...options } = changes
+  for (const [option, value] of Object.entries(options)) {
+    if (value === null) delete merged[option]
+    else if (value !== undefined) merged[option] = value
+  }
+  return merged as ScheduleOptions
+}
+
+/** The inverse of `defineSchedule`. */
+export function optionsOf(definition: ScheduleDefinition): ScheduleOptions {
+  const { catchUp, overlap, retry } = definition
+  return {
+    triggers: definition.triggers.map(triggerOptions),
+    timezone: definition.timezone,
+    dst: definition.dst,
+    priority: definition.priority,
+    jitter: definition.jitterMs,
+    spacing: definition.spacingMs,
+    removeWhenFinished: definition.removeWhenFinished,
+    catchUp: {
+      policy: catchUp.policy,
+      grace: catchUp.graceMs,
+      window: catchUp.windowMs,
+      limit: catchUp.limit,
+    },
+    overlap: overlap.policy === "queue" ? { policy: "queue", limit: overlap.limit } : overlap.policy,
+    dependsOn: definition.dependsOn.map(({ scheduleId, withinMs }) => ({
+      schedule: scheduleId,
+      within: withinMs,
+    })),
+    enabled: definition.enabled,
+    tags: definition.tags,
+    description: definition.description,
+    ...(definition.startsAt === null ? {} : { startsAt: definition.startsAt }),
+    ...(definition.endsAt === null ? {} : { endsAt: definition.endsAt }),
+    ...(definition.maxRuns === null ? {} : { maxRuns: definition.maxRuns }),
+    ...(definition.maxConcurrentRuns === null ? {} : { maxConcurrentRuns: definition.maxConcurrentRuns }),
+    ...(definition.timeoutMs === null ? {} : { timeout: definition.timeoutMs }),
+    ...(retry === null
+      ? {}
+      : {
+          retry: {
+            attempts: retry.attempts,
+            backoff: retry.backoff,
+            delay: retry.baseMs,
+            maxDelay: retry.maxMs,
+            jitter: retry.jitter,
+          },
+        }),
+  }
+}
+
+function triggerOptions(trigger: Trigger): TriggerOptions {
+  if (trigger.kind === "cron") return { cron: trigger.cron, dayMatch: trigger.dayMatch }
+  if (trigger.kind === "at") return { at: trigger.at }
+  return { every: trigger.everyMs, ...(trigger.anchor === null ? {} : { anchor: trigger.anchor }) }
+}

@@ -1,0 +1,161 @@
+import type { Instant } from "../core/instant.ts"
+import type { Json } from "../core/json.ts"
+import { describeTriggers } from "../core/new-run.ts"
+import { isOverridden } from "../core/reconcile.ts"
+import type { AttemptOutcome, Progress, Run, RunState, TriggeredBy } from "../core/run.ts"
+import type { OccurrenceOverride, Pause, Schedule, ScheduleDefinition } from "../core/schedule.ts"
+import type { LogLevel, StoredLogLine, Worker } from "../store/store.ts"
+
+/** Records as users see them: instants are Dates, and what can be derived is there to read. */
+
+export interface ScheduleView extends Omit<ScheduleDefinition, "startsAt" | "endsAt"> {
+  readonly id: string
+  /** What an update has to name. */
+  readonly revision: number
+  /** The triggers in one line, such as `0 8 * * 1-5`. */
+  readonly when: string
+  readonly startsAt: Date | null
+  readonly endsAt: Date | null
+  readonly nextRunAt: Date | null
+  readonly lastRunId: string | null
+  readonly lastRunAt: Date | null
+  readonly runCount: number
+  /** Why it can't be planned, if it can't. */
+  readonly lastError: string | null
+  readonly finishedAt: Date | null
+  readonly paused: { at: Date; until: Date | null; reason: string | null; by: string | null } | null
+  readonly overrides: readonly {
+    scheduledFor: Date
+    dueAt: Date | null
+    reason: string | null
+    by: string | null
+  }[]
+  /** Code declares it, and somebody changed it by hand since. */
+  readonly isOverridden: boolean
+  readonly createdAt: Date
+  readonly updatedAt: Date
+}
+
+export function scheduleView(schedule: Schedule): ScheduleView {
+  const { version: _version, coveredUntil: _coveredUntil, declaredAs: _declaredAs, ...shown } = schedule
+  return {
+    ...shown,
+    when: describeTriggers(schedule.triggers),
+    startsAt: dateOf(schedule.startsAt),
+    endsAt: dateOf(schedule.endsAt),
+    nextRunAt: dateOf(schedule.nextRunAt),
+    lastRunAt: dateOf(schedule.lastRunAt),
+    finishedAt: dateOf(schedule.finishedAt),
+    paused: schedule.paused === null ? null : pauseView(schedule.paused),
+    overrides: schedule.overrides.map(overrideView),
+    isOverridden: isOverridden(schedule),
+    createdAt: new Date(schedule.createdAt),
+    updatedAt: new Date(schedule.updatedAt),
+  }
+}
+
+function pauseView(pause: Pause) {
+  return { ...pause, at: new Date(pause.at), until: dateOf(pause.until) }
+}
+
+function overrideView(override: OccurrenceOverride) {
+  return { ...override, scheduledFor: new Date(override.scheduledFor), dueAt: dateOf(override.dueAt) }
+}
+
+export interface RunView {
+  readonly id: string
+  readonly task: string
+  readonly state: RunState
+  readonly payload: Json
+  readonly priority: number
+  readonly scheduleId: string | null
+  readonly scheduledFor: Date | null
+  readonly triggeredBy: TriggeredBy
+  readonly trigger: string | null
+  readonly missed: { from: Date; until: Date; count: number } | null
+  readonly attempt: number
+  readonly failures: number
+  readonly lost: number
+  readonly workerId: string | null
+  readonly createdAt: Date
+  /** Pending: when it may start. Running: when its lease ends. */
+  readonly claimableAt: Date | null
+  readonly startedAt: Date | null
+  readonly completedAt: Date | null
+  /** Of the newest attempt. */
+  readonly durationMs: number | null
+  readonly success: boolean | null
+  readonly message: string | null
+  readonly details: Json
+  readonly error: string | null
+  readonly reason: string | null
+  readonly by: string | null
+  readonly progress: Progress | null
+  readonly attempts: readonly AttemptView[]
+}
+
+export interface AttemptView {
+  readonly attempt: number
+  readonly workerId: string
+  readonly startedAt: Date
+  readonly endedAt: Date
+  readonly durationMs: number
+  readonly outcome: AttemptOutcome
+  readonly error: string | null
+}
+
+export function runView(run: Run): RunView {
+  const {
+    liveKey: _liveKey,
+    concurrencyKey: _key,
+    concurrencyLimit: _limit,
+    retry: _retry,
+    timeoutMs: _timeout,
+    ...shown
+  } = run
+  const { startedAt, completedAt, missed } = run
+  return {
+    ...shown,
+    scheduledFor: dateOf(run.scheduledFor),
+    missed:
+      missed === null ? null : { ...missed, from: new Date(missed.from), until: new Date(missed.until) },
+    createdAt: new Date(run.createdAt),
+    claimableAt: dateOf(run.claimableAt),
+    startedAt: dateOf(startedAt),
+    completedAt: dateOf(completedAt),
+    durationMs: startedAt === null || completedAt === null ? null : completedAt - startedAt,
+    success: run.state === "succeeded" ? true : run.state === "failed" ? false : null,
+    attempts: run.attempts.map((attempt) => ({
+      ...attempt,
+      startedAt: new Date(attempt.startedAt),
+      endedAt: new Date(attempt.endedAt),
+      durationMs: attempt.endedAt - attempt.startedAt,
+    })),
+  }
+}
+
+export interface LogLineView {
+  readonly number: number
+  readonly at: Date
+  readonly attempt: number
+  readonly level: LogLevel
+  readonly message: string
+  readonly fields: Json
+}
+
+export function logLineView(line: StoredLogLine): LogLineView {
+  return { ...line, at: new Date(line.at) }
+}
+
+export interface WorkerView extends Omit<Worker, "startedAt" | "heartbeatAt"> {
+  readonly startedAt: Date
+  readonly heartbeatAt: Date
+}
+
+export function workerView(worker: Worker): WorkerView {
+  return { ...worker, startedAt: new Date(worker.startedAt), heartbeatAt: new Date(worker.heartbeatAt) }
+}
+
+export function dateOf(instant: Instant | null): Date | null {
+  return instant === null ? null : new Date(instant)
+}

@@ -1,0 +1,60 @@
+/** For those who write a store of their own: the contract, the records it keeps, and the proof. `belfry/store`. */
+export type { RetryPolicy } from "./core/backoff.ts"
+export type { DstPolicy } from "./core/cron/cron.ts"
+export { BelfryError, type ErrorCode } from "./core/errors.ts"
+export type { FireFacts, FirePlan } from "./core/fire.ts"
+export type { Instant } from "./core/instant.ts"
+export type { Json } from "./core/json.ts"
+export {
+  ATTEMPTS_KEPT,
+  type Attempt,
+  type AttemptOutcome,
+  isFinished,
+  type Missed,
+  type NewRun,
+  type Progress,
+  type Run,
+  type RunChange,
+  type RunRef,
+  type RunRequest,
+  type RunState,
+  type SkipReason,
+  type TriggeredBy,
+  UNFINISHED,
+} from "./core/run.ts"
+export {
+  type CatchUp,
+  concurrencyKeyOf,
+  type Dependency,
+  type OccurrenceOverride,
+  type Overlap,
+  type Pause,
+  type Schedule,
+  type ScheduleDefinition,
+  type ScheduleProgress,
+} from "./core/schedule.ts"
+export type { Trigger } from "./core/timetable.ts"
+export {
+  AN_INSTANT,
+  aClaim,
+  aHeartbeat,
+  aLogLine,
+  aPlan,
+  aPruning,
+  aRun,
+  aRunOf,
+  aSchedule,
+  aSkip,
+  aWorker,
+  heldRun,
+} from "./store/laws/factories.ts"
+export {
+  type BrokenLaw,
+  LAWS,
+  type Lab,
+  type Law,
+  type LawCase,
+  type LawName,
+  proveLaws,
+} from "./store/laws.ts"
+export type * from "./store/store.ts"

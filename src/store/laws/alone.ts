@@ -1,0 +1,214 @@
+import assert from "node:assert/strict"
+import { ATTEMPTS_KEPT, cancel, type Run, release, retry, succeed } from "../../core/run.ts"
+import { aClaim, aHeartbeat, aRun, aSkip, heldRun, SHORT_MS } from "./factories.ts"
+import { type Law, lawCase } from "./law.ts"
+import { abandoned, claimed, enqueued, idsOf, runById, running, several, sorted, together } from "./steps.ts"
+
+const NOTHING = { message: null, details: null }
+const NOBODY = { reason: null, by: null }
+const SHORT_LEASE = { tasks: [{ name: "report", leaseMs: SHORT_MS }] }
+
+const giving = [
+  lawCase("A claim makes a run running, as the worker's, as its next attempt", async (store) => {
+    const before = await enqueued(store, aRun({ payload: { a: 1 } }))
+
+    const { runs } = await store.claim(aClaim({ workerId: "w1" }))
+
+    const { startedAt, claimableAt } = runs[0]!
+    const expected = { ...before, state: "running", attempt: 1, workerId: "w1", startedAt, claimableAt }
+    assert.deepEqual(runs, [expected])
+    assert.deepEqual(await runById(store, before.id), expected)
+    assert.ok(claimableAt! > startedAt!)
+  }),
+  lawCase("A run that is held is given to nobody else", async (store) => {
+    await running(store, aRun(), { workerId: "first" })
+
+    assert.deepEqual((await store.claim(aClaim({ workerId: "second" }))).runs, [])
+    assert.deepEqual((await store.claim(aClaim({ workerId: "first" }))).runs, [])
+  }),
+  lawCase("A worker is given runs of the tasks it names only", async (store) => {
+    await store.enqueue(
+      ["report", "Report", "vacuum", "digest"].map((task) => aRun({ id: `of ${task}`, task })),
+    )
+    const tasks = ["report", "digest", "unknown"].map((name) => ({ name, leaseMs: 60_000 }))
+
+    const { runs } = await store.claim(aClaim({ tasks }))
+
+    assert.deepEqual(sorted(idsOf(runs)), ["of digest", "of report"])
+  }),
+  lawCase("A finished run is never given", async (store) => {
+    await store.enqueue(["succeeded", "cancelled"].map((id) => aRun({ id })))
+    const { runs } = await store.claim(aClaim())
+    await store.transition(
+      runs.map((run) => (run.id === "succeeded" ? succeed(run, NOTHING) : cancel(run, NOBODY)!)),
+    )
+    await enqueued(store, aSkip())
+
+    const claimed = await store.claim(aClaim())
+
+    assert.deepEqual([claimed.runs, claimed.nextClaimableAt], [[], null])
+  }),
+  lawCase("The attempt rises at each claim and never falls", async (store, lab) => {
+    const { id } = await enqueued(store, aRun())
+
+    const first = await claimed(store, id)
+    await store.transition([release(first, "stopping")])
+    const second = await claimed(store, id, SHORT_LEASE)
+    await lab.pass(2 * SHORT_MS)
+    const third = await claimed(store, id)
+    await store.transition([cancel(third, NOBODY)!])
+    await store.transition([retry({ ...third, state: "cancelled" }, null)!])
+    const fourth = await claimed(store, id)
+
+    assert.deepEqual(
+      [first, second, third, fourth].map((run) => run.attempt),
+      [1, 2, 3, 4],
+    )
+  }),
+]
+
+const losing = [
+  lawCase(
+    "A silent worker's run is given to another; its attempt is recorded as lost",
+    async (store, lab) => {
+      const first = await abandoned(store, lab, aRun(), { workerId: "silent", ...SHORT_LEASE })
+
+      const { now, runs } = await store.claim(aClaim({ workerId: "second" }))
+
+      const [run] = runs as readonly [Run]
+      assert.deepEqual([run.attempt, run.lost, run.failures, run.workerId], [2, 1, 0, "second"])
+      assert.ok(run.startedAt! > first.startedAt!)
+      assert.equal(run.attempts.length, 1)
+      const { endedAt, error: _, ...story } = run.attempts[0]!
+      assert.deepEqual(story, { attempt: 1, workerId: "silent", startedAt: first.startedAt, outcome: "lost" })
+      assert.ok(
+        endedAt >= first.claimableAt! && endedAt <= now,
+        "it ended between its lease's end and the claim",
+      )
+      assert.deepEqual(await runById(store, run.id), run)
+    },
+  ),
+  lawCase("Every loss counts, and a run that was given back was not lost", async (store, lab) => {
+    const { id } = await enqueued(store, aRun())
+    for (let losses = 0; losses < 2; losses++) {
+      await claimed(store, id, SHORT_LEASE)
+      await lab.pass(2 * SHORT_MS)
+    }
+    const third = await claimed(store, id)
+    await store.transition([release(third, "stopping")])
+
+    const fourth = await claimed(store, id)
+
+    assert.deepEqual([third.lost, fourth.lost], [2, 2])
+    assert.deepEqual(
+      fourth.attempts.map(({ attempt, outcome }) => [attempt, outcome]),
+      [
+        [1, "lost"],
+        [2, "lost"],
+        [3, "released"],
+      ],
+    )
+  }),
+  lawCase("The story keeps the newest fifty attempts when they are lost as well", async (store, lab) => {
+    const { id } = await enqueued(store, aRun())
+    for (let attempt = 1; attempt <= ATTEMPTS_KEPT + 2; attempt++) {
+      await claimed(store, id, { tasks: [{ name: "report", leaseMs: 1 }] })
+      await lab.pass(5)
+    }
+
+    const { lost, attempts } = await claimed(store, id)
+
+    assert.equal(lost, ATTEMPTS_KEPT + 2)
+    assert.deepEqual(
+      attempts.map(({ attempt }) => attempt),
+      several(ATTEMPTS_KEPT, (index) => index + 3),
+    )
+  }),
+  lawCase("A lease that was extended in time is not taken", async (store, lab) => {
+    const run = await running(store, aRun(), SHORT_LEASE)
+    await store.heartbeat(aHeartbeat({ held: [heldRun(run)] }))
+
+    await lab.pass(2 * SHORT_MS)
+
+    assert.deepEqual((await store.claim(aClaim({ workerId: "second" }))).runs, [])
+  }),
+]
+
+const racing = [
+  lawCase("Twenty workers that claim two hundred runs at once are given each run once", async (store) => {
+    await store.enqueue(several(200, () => aRun()))
+
+    const given: Run[] = []
+    for (let rounds = 0; rounds < 20 && given.length < 200; rounds++) {
+      const claims = await together(20, (index) => store.claim(aClaim({ workerId: `w${index}`, limit: 10 })))
+      given.push(...claims.flatMap(({ runs }) => runs))
+    }
+
+    assert.equal(given.length, 200)
+    assert.equal(new Set(idsOf(given)).size, 200)
+    assert.ok(given.every((run) => run.attempt === 1))
+    for (const run of given.slice(0, 20)) assert.equal((await runById(store, run.id)).workerId, run.workerId)
+  }),
+  lawCase(
+    "Twenty workers that take over a dead one's runs at once are given each run once",
+    async (store, lab) => {
+      await store.enqueue(several(40, () => aRun()))
+      await store.claim(aClaim({ workerId: "dead", ...SHORT_LEASE }))
+      await lab.pass(2 * SHORT_MS)
+
+      const given: Run[] = []
+      for (let rounds = 0; rounds < 20 && given.length < 40; rounds++) {
+        const claims = await together(20, (index) => store.claim(aClaim({ workerId: `w${index}`, limit: 4 })))
+        given.push(...claims.flatMap(({ runs }) => runs))
+      }
+
+      assert.equal(new Set(idsOf(given)).size, 40)
+      assert.deepEqual([given.length, given.every((run) => run.attempt === 2 && run.lost === 1)], [40, true])
+    },
+  ),
+  lawCase(
+    "A run is either finished by its late worker or taken by another, never both",
+    async (store, lab) => {
+      await store.enqueue(several(20, () => aRun()))
+      const { runs } = await store.claim(aClaim({ workerId: "late", ...SHORT_LEASE }))
+      await lab.pass(2 * SHORT_MS)
+
+      const [claims, answers] = await Promise.all([
+        together(10, (index) => store.claim(aClaim({ workerId: `w${index}`, limit: 2 }))),
+        Promise.all(runs.map(async (run) => (await store.transition([succeed(run, NOTHING)]))[0]!)),
+      ])
+
+      const taken = new Set(claims.flatMap((claim) => idsOf(claim.runs)))
+      for (const [index, run] of runs.entries()) {
+        const isFinished = answers[index]!.outcome === "done"
+        assert.ok(!(isFinished && taken.has(run.id)), "finished or taken, not both")
+        const { state, attempt } = await runById(store, run.id)
+        assert.deepEqual([state, attempt], isFinished ? ["succeeded", 1] : ["running", 2])
+      }
+    },
+  ),
+  lawCase(
+    "A late heartbeat keeps a run or hears that it is lost, as the claims have it",
+    async (store, lab) => {
+      await store.enqueue(several(20, () => aRun()))
+      const { runs } = await store.claim(aClaim({ workerId: "late", ...SHORT_LEASE }))
+      await lab.pass(2 * SHORT_MS)
+
+      const [claims, { gone }] = await Promise.all([
+        together(5, (index) => store.claim(aClaim({ workerId: `w${index}`, limit: 2 }))),
+        store.heartbeat(aHeartbeat({ held: runs.map((run) => heldRun(run)) })),
+      ])
+
+      const taken = claims.flatMap((claim) => idsOf(claim.runs))
+      assert.equal(new Set(taken).size, taken.length)
+      assert.deepEqual(sorted(gone.map(({ runId }) => runId)), sorted(taken))
+    },
+  ),
+]
+
+export const ALONE: Law = {
+  number: 5,
+  name: "Alone",
+  statement: "No (run, attempt) is ever given to two workers.",
+  cases: [...giving, ...losing, ...racing],
+}

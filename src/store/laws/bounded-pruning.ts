@@ -1,0 +1,76 @@
+import assert from "node:assert/strict"
+import { aHeartbeat, aLogLine, aPruning, aSkip, aWorker, SHORT_MS } from "./factories.ts"
+import { lawCase } from "./law.ts"
+import { aPage, idsOf, several, sorted } from "./steps.ts"
+
+const OLD = { olderThanMs: SHORT_MS, silentForMs: SHORT_MS }
+
+/** Bounded, of pruning: a bounded number at a time, and the newest of each schedule stay. */
+export const BOUNDED_PRUNING = [
+  lawCase("No more runs are deleted at a time than asked for, and in the end all are", async (store, lab) => {
+    await store.enqueue(several(5, () => aSkip()))
+    await lab.pass(3 * SHORT_MS)
+
+    const deleted: number[] = []
+    for (let times = 0; times < 4; times++)
+      deleted.push((await store.prune(aPruning({ ...OLD, limit: 2 }))).runs)
+
+    assert.deepEqual(deleted, [2, 2, 1, 0])
+    assert.equal((await store.countRuns({})).skipped, 0)
+  }),
+  lawCase(
+    "No more workers are deleted at a time than asked for, and in the end all are",
+    async (store, lab) => {
+      for (const id of ["a", "b", "c"]) await store.heartbeat(aHeartbeat({ worker: aWorker({ id }) }))
+      await lab.pass(3 * SHORT_MS)
+
+      const deleted: number[] = []
+      for (let times = 0; times < 3; times++)
+        deleted.push((await store.prune(aPruning({ ...OLD, limit: 2 }))).workers)
+
+      assert.deepEqual(deleted, [2, 1, 0])
+    },
+  ),
+  lawCase("The newest of each schedule stay whatever their age", async (store, lab) => {
+    for (const age of ["oldest", "middle", "newest"]) {
+      await store.enqueue(["s1", "s2"].map((id) => aSkip({ id: `${id} ${age}`, scheduleId: id })))
+      await lab.pass(SHORT_MS / 10)
+    }
+    await lab.pass(3 * SHORT_MS)
+
+    const { runs } = await store.prune(aPruning({ ...OLD, keepPerSchedule: 2 }))
+
+    assert.equal(runs, 2)
+    const left = sorted(idsOf(await store.findRuns({}, aPage())))
+    assert.deepEqual(left, ["s1 middle", "s1 newest", "s2 middle", "s2 newest"])
+  }),
+  lawCase("Those that stay don't use up the limit", async (store, lab) => {
+    await store.enqueue(several(3, (index) => aSkip({ scheduleId: `kept-${index}` })))
+    await lab.pass(SHORT_MS / 10)
+    await store.enqueue(several(2, (index) => aSkip({ id: `loose-${index}` })))
+    await lab.pass(3 * SHORT_MS)
+
+    const { runs } = await store.prune(aPruning({ ...OLD, keepPerSchedule: 1, limit: 2 }))
+
+    assert.equal(runs, 2)
+    assert.equal((await store.countRuns({})).skipped, 3)
+  }),
+  lawCase("Runs of no schedule go by their age alone", async (store, lab) => {
+    await store.enqueue([aSkip({ id: "loose" }), aSkip({ id: "own", scheduleId: "s1" })])
+    await lab.pass(3 * SHORT_MS)
+
+    await store.prune(aPruning({ ...OLD, keepPerSchedule: 5 }))
+
+    assert.deepEqual(idsOf(await store.findRuns({}, aPage())), ["own"])
+  }),
+  lawCase("A run's log goes with it", async (store, lab) => {
+    await store.enqueue([aSkip({ id: "gone" }), aSkip({ id: "kept", scheduleId: "s1" })])
+    await store.appendLogs([aLogLine("gone"), aLogLine("kept")])
+    await lab.pass(3 * SHORT_MS)
+
+    await store.prune(aPruning({ ...OLD, keepPerSchedule: 1 }))
+
+    assert.deepEqual(await store.readLogs({ runId: "gone", afterNumber: 0, limit: 10 }), [])
+    assert.equal((await store.readLogs({ runId: "kept", afterNumber: 0, limit: 10 })).length, 1)
+  }),
+]

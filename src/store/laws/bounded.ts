@@ -1,0 +1,98 @@
+import assert from "node:assert/strict"
+import { BOUNDED_PAGES } from "./bounded-pages.ts"
+import { BOUNDED_PRUNING } from "./bounded-pruning.ts"
+import { aClaim, aHeartbeat, aLogLine, aPlan, aRun, aSchedule, aWorker, SHORT_MS } from "./factories.ts"
+import { type Law, lawCase } from "./law.ts"
+import { created, enqueued, idsOf, several, sorted } from "./steps.ts"
+
+const limits = [
+  lawCase(
+    "No more due schedules are returned than asked for, and firing them reaches all",
+    async (store, lab) => {
+      const ids = several(5, (index) => `s${index}`)
+      for (const id of ids) await created(store, aSchedule({ id, nextRunAt: 0 }))
+
+      const fired: string[] = []
+      for (let reads = 0; reads < 50 && fired.length < 5; reads++) {
+        const { due } = await store.dueSchedules({ limit: 2 })
+        assert.ok(due.length <= 2, `${due.length} were returned`)
+        const plans = due.map(({ schedule }) => aPlan({ ...schedule, nextRunAt: null }))
+        await store.fire(plans)
+        fired.push(...plans.map((plan) => plan.scheduleId))
+        if (due.length === 0) await lab.pass(SHORT_MS)
+      }
+
+      assert.deepEqual(sorted(fired), ids)
+      assert.deepEqual((await store.dueSchedules({ limit: 2 })).due, [])
+    },
+  ),
+  lawCase("No more runs are given than asked for", async (store) => {
+    await store.enqueue(several(5, () => aRun()))
+
+    const first = await store.claim(aClaim({ limit: 2 }))
+    const second = await store.claim(aClaim({ limit: 2 }))
+    const third = await store.claim(aClaim({ limit: 2 }))
+
+    assert.deepEqual(
+      [first, second, third].map(({ runs }) => runs.length),
+      [2, 2, 1],
+    )
+  }),
+  lawCase("The runs given are those of highest priority, in that order", async (store) => {
+    const priorities = [0, 10, -1_000_000, 1_000_000, -10, 9]
+    await store.enqueue(priorities.map((priority) => aRun({ id: `p${priority}`, priority })))
+
+    const first = await store.claim(aClaim({ limit: 3 }))
+    const rest = await store.claim(aClaim({ limit: 10 }))
+
+    assert.deepEqual(idsOf(first.runs), ["p1000000", "p10", "p9"])
+    assert.deepEqual(idsOf(rest.runs), ["p0", "p-10", "p-1000000"])
+  }),
+  lawCase("Among equal priorities the longest due goes first, whichever came first", async (store, lab) => {
+    const now = await store.now()
+    await store.enqueue([
+      aRun({ id: "second", delayMs: 60 }),
+      aRun({ id: "urgent", delayMs: 90, priority: 1 }),
+      aRun({ id: "first", delayMs: 30 }),
+      aRun({ id: "third", notBefore: now - 1, delayMs: 90 }),
+    ])
+    await lab.pass(2 * SHORT_MS)
+
+    const one = await store.claim(aClaim({ limit: 2 }))
+    const two = await store.claim(aClaim({ limit: 2 }))
+
+    assert.deepEqual([...idsOf(one.runs), ...idsOf(two.runs)], ["urgent", "first", "second", "third"])
+  }),
+  lawCase("No more log lines are returned than asked for, from the number asked for on", async (store) => {
+    const { id } = await enqueued(store, aRun())
+    await store.appendLogs(several(5, (index) => aLogLine(id, { message: `line ${index}` })))
+
+    const first = await store.readLogs({ runId: id, afterNumber: 0, limit: 2 })
+    const second = await store.readLogs({ runId: id, afterNumber: first[1]!.number, limit: 2 })
+    const third = await store.readLogs({ runId: id, afterNumber: second[1]!.number, limit: 2 })
+    const fourth = await store.readLogs({ runId: id, afterNumber: third[0]!.number, limit: 2 })
+
+    assert.deepEqual(
+      [first, second, third, fourth].map((lines) => lines.length),
+      [2, 2, 1, 0],
+    )
+    const messages = [...first, ...second, ...third].map((line) => line.message)
+    assert.deepEqual(
+      messages,
+      several(5, (index) => `line ${index}`),
+    )
+  }),
+  lawCase("No more workers are returned than asked for", async (store) => {
+    for (const id of ["a", "b", "c"]) await store.heartbeat(aHeartbeat({ worker: aWorker({ id }) }))
+
+    assert.equal((await store.findWorkers({ limit: 2 })).length, 2)
+    assert.deepEqual(sorted(idsOf(await store.findWorkers({ limit: 10 }))), ["a", "b", "c"])
+  }),
+]
+
+export const BOUNDED: Law = {
+  number: 9,
+  name: "Bounded",
+  statement: "Every call that returns records takes a limit.",
+  cases: [...limits, ...BOUNDED_PAGES, ...BOUNDED_PRUNING],
+}

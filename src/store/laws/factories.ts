@@ -1,0 +1,139 @@
+import { type FirePlan, progressOf } from "../../core/fire.ts"
+import type { Instant } from "../../core/instant.ts"
+import type { NewRun } from "../../core/run.ts"
+import { concurrencyKeyOf, type Schedule } from "../../core/schedule.ts"
+import type { ClaimRequest, Heartbeat, HeldRun, LogLine, PruneRequest } from "../store.ts"
+
+/** Records for tests: each call mentions only what matters, the rest is plain and valid. Ids are new at every call. */
+
+export function aSchedule(over: Partial<Schedule> = {}): Schedule {
+  return {
+    id: newId("schedule"),
+    version: 0,
+    revision: 1,
+    createdAt: AN_INSTANT,
+    updatedAt: AN_INSTANT,
+    declaredAs: null,
+    task: "report",
+    payload: null,
+    triggers: [{ kind: "cron", cron: "0 7 * * *", dayMatch: "either" }],
+    timezone: "UTC",
+    dst: { gap: "after", overlap: "first" },
+    priority: 0,
+    jitterMs: 0,
+    spacingMs: 0,
+    startsAt: null,
+    endsAt: null,
+    maxRuns: null,
+    removeWhenFinished: false,
+    catchUp: { policy: "once", graceMs: 60_000, windowMs: 86_400_000, limit: 100 },
+    overlap: { policy: "skip", limit: 1 },
+    maxConcurrentRuns: null,
+    dependsOn: [],
+    retry: null,
+    timeoutMs: null,
+    enabled: true,
+    tags: [],
+    description: "",
+    owner: null,
+    release: 0,
+    nextRunAt: null,
+    coveredUntil: null,
+    overrides: [],
+    paused: null,
+    runCount: 0,
+    lastRunId: null,
+    lastRunAt: null,
+    lastError: null,
+    finishedAt: null,
+    ...over,
+  }
+}
+
+export function aRun(over: Partial<NewRun> = {}): NewRun {
+  return {
+    id: newId("run"),
+    task: "report",
+    payload: null,
+    priority: 0,
+    scheduleId: null,
+    scheduledFor: null,
+    triggeredBy: "api",
+    trigger: null,
+    missed: null,
+    liveKey: null,
+    concurrencyKey: null,
+    concurrencyLimit: null,
+    retry: null,
+    timeoutMs: null,
+    reason: null,
+    by: null,
+    state: "pending",
+    delayMs: 0,
+    notBefore: null,
+    message: null,
+    ...over,
+  }
+}
+
+/** A run that counts as its schedule's own. */
+export function aRunOf(scheduleId: string, over: Partial<NewRun> = {}): NewRun {
+  return aRun({ scheduleId, concurrencyKey: concurrencyKeyOf(scheduleId), triggeredBy: "schedule", ...over })
+}
+
+/** The record of an occurrence that did not become a run. */
+export function aSkip(over: Partial<NewRun> = {}): NewRun {
+  return aRun({ state: "skipped", reason: "overlap", message: "Still unfinished", ...over })
+}
+
+/** A step of that schedule, as stored; without more, one that leaves its progress as it is. */
+export function aPlan(schedule: Schedule, over: Partial<FirePlan> = {}): FirePlan {
+  return {
+    scheduleId: schedule.id,
+    ifVersion: schedule.version,
+    progress: progressOf(schedule),
+    runs: [],
+    cancels: [],
+    ...over,
+  }
+}
+
+export function aClaim(over: Partial<ClaimRequest> = {}): ClaimRequest {
+  return { workerId: "worker", tasks: [{ name: "report", leaseMs: LONG_MS }], limit: 100, ...over }
+}
+
+export function aHeartbeat(over: Partial<Heartbeat> = {}): Heartbeat {
+  return { worker: aWorker(), isLeaving: false, held: [], ...over }
+}
+
+export function aWorker(over: Partial<Heartbeat["worker"]> = {}): Heartbeat["worker"] {
+  return { id: "worker", host: "here", pid: 7, tasks: ["report"], slots: 10, state: "active", ...over }
+}
+
+export function heldRun(run: { id: string; attempt: number }, over: Partial<HeldRun> = {}): HeldRun {
+  return { runId: run.id, attempt: run.attempt, leaseMs: LONG_MS, progress: null, ...over }
+}
+
+export function aLogLine(runId: string, over: Partial<LogLine> = {}): LogLine {
+  return { runId, attempt: 1, level: "info", message: "A line", fields: null, agoMs: 0, ...over }
+}
+
+/** Without more it deletes nothing. */
+export function aPruning(over: Partial<PruneRequest> = {}): PruneRequest {
+  return { olderThanMs: LONG_MS, keepPerSchedule: 0, silentForMs: LONG_MS, limit: 100, ...over }
+}
+
+/** 2026-03-27T07:00:00Z: any instant will do where nothing is due by it. */
+export const AN_INSTANT: Instant = 1_774_594_800_000
+
+/** Ends in no test, however slow the server. */
+export const LONG_MS = 600_000
+/** Ends soon: for what a test then waits for. */
+export const SHORT_MS = 100
+
+let made = 0
+
+function newId(noun: string): string {
+  made++
+  return `${noun}-${made}`
+}

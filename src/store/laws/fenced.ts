@@ -1,0 +1,219 @@
+import assert from "node:assert/strict"
+import { cancel, release, retry, succeed } from "../../core/run.ts"
+import { aPlan, aRun, aSchedule } from "./factories.ts"
+import { FENCED_HEARTBEATS } from "./fenced-heartbeats.ts"
+import { type Law, lawCase } from "./law.ts"
+import {
+  abandoned,
+  claimed,
+  created,
+  enqueued,
+  runById,
+  runIfThere,
+  running,
+  scheduleById,
+  scheduleIfThere,
+  several,
+  tally,
+  together,
+} from "./steps.ts"
+
+const NOTHING = { message: null, details: null }
+const NOBODY = { reason: null, by: null }
+
+const versions = [
+  lawCase("A schedule put as new is refused where one exists, which stays as it is", async (store) => {
+    const schedule = await created(store, aSchedule({ description: "first" }))
+
+    const answer = await store.putSchedule(aSchedule({ id: schedule.id, description: "second" }), null)
+
+    assert.deepEqual(answer, { outcome: "stale" })
+    assert.deepEqual(await scheduleById(store, schedule.id), schedule)
+  }),
+  lawCase("A schedule put on a version that doesn't stand any more is refused", async (store) => {
+    const schedule = await created(store, aSchedule())
+    await store.putSchedule({ ...schedule, description: "first" }, schedule.version)
+    const before = await scheduleById(store, schedule.id)
+
+    const answer = await store.putSchedule({ ...schedule, description: "second" }, schedule.version)
+
+    assert.deepEqual(answer, { outcome: "stale" })
+    assert.deepEqual(await scheduleById(store, schedule.id), before)
+  }),
+  lawCase("A schedule put on a version is refused where there is none", async (store) => {
+    const schedule = aSchedule()
+
+    assert.deepEqual(await store.putSchedule(schedule, 1), { outcome: "stale" })
+
+    assert.equal(await scheduleIfThere(store, schedule.id), null)
+  }),
+  lawCase(
+    "The store sets the version, whatever the schedule says; it rises with every change",
+    async (store) => {
+      const schedule = aSchedule({ version: 999_999_999 })
+
+      const first = await store.putSchedule(schedule, null)
+      assert.ok(first.outcome === "done")
+      const second = await store.putSchedule({ ...schedule, version: first.version + 1_000 }, first.version)
+      assert.ok(second.outcome === "done")
+      const stored = await scheduleById(store, schedule.id)
+      await store.fire([aPlan(stored)])
+      const fired = await scheduleById(store, schedule.id)
+
+      assert.notEqual(first.version, 999_999_999)
+      assert.ok(second.version > first.version && second.version < first.version + 1_000)
+      assert.equal(stored.version, second.version)
+      assert.ok(fired.version > stored.version)
+    },
+  ),
+  lawCase("A delete on a version that doesn't stand any more is refused", async (store) => {
+    const schedule = await created(store, aSchedule())
+    await store.putSchedule(schedule, schedule.version)
+
+    assert.deepEqual(await store.deleteSchedule(schedule.id, schedule.version), { outcome: "stale" })
+
+    assert.ok(await scheduleIfThere(store, schedule.id))
+  }),
+  lawCase("A decision about a schedule is void once it was deleted and made again", async (store) => {
+    const first = await created(store, aSchedule())
+    await store.deleteSchedule(first.id, first.version)
+    const second = await created(store, aSchedule({ id: first.id, description: "another" }))
+    const run = aRun()
+
+    const fired = await store.fire([aPlan(first, { runs: [run] })])
+    const put = await store.putSchedule(first, first.version)
+    const deleted = await store.deleteSchedule(first.id, first.version)
+
+    assert.deepEqual([fired[0]?.outcome, put.outcome, deleted.outcome], ["stale", "stale", "stale"])
+    assert.deepEqual(await scheduleById(store, first.id), second)
+    assert.equal(await runIfThere(store, run.id), null)
+  }),
+  lawCase("Of twenty that put the same new schedule at once, one does", async (store) => {
+    const schedule = aSchedule()
+
+    const answers = await together(20, (index) => store.putSchedule({ ...schedule, runCount: index }, null))
+
+    assert.deepEqual(tally(answers), { done: 1, stale: 19 })
+    const winner = answers.findIndex((answer) => answer.outcome === "done")
+    assert.equal((await scheduleById(store, schedule.id)).runCount, winner)
+  }),
+  lawCase("Of twenty that edit, fire or delete one version at once, one does", async (store) => {
+    const schedule = await created(store, aSchedule())
+
+    const answers = await together(21, async (index) => {
+      if (index % 3 === 0) return store.putSchedule({ ...schedule, description: "edited" }, schedule.version)
+      if (index % 3 === 1) return store.deleteSchedule(schedule.id, schedule.version)
+      return (await store.fire([aPlan(schedule, { runs: [aRun()] })]))[0]!
+    })
+
+    assert.deepEqual(tally(answers), { done: 1, stale: 20 })
+    const winner = answers.findIndex((answer) => answer.outcome === "done") % 3
+    const after = await scheduleIfThere(store, schedule.id)
+    const counts = await store.countRuns({})
+    assert.deepEqual([after === null, counts.pending], [winner === 1, winner === 2 ? 1 : 0])
+  }),
+]
+
+const steps = [
+  lawCase("A change decided on another state does nothing, and hears where the run is", async (store) => {
+    const run = await enqueued(store, aRun())
+    await claimed(store, run.id)
+    const before = await runById(store, run.id)
+
+    const answers = await store.transition([{ ...cancel(run, NOBODY)!, ifAttempt: 1 }])
+
+    assert.deepEqual(answers, [{ outcome: "stale", state: "running", attempt: 1 }])
+    assert.deepEqual(await runById(store, run.id), before)
+  }),
+  lawCase("A worker that lost its run to another can't finish it", async (store, lab) => {
+    const first = await abandoned(store, lab, aRun())
+    const second = await claimed(store, first.id, { workerId: "second" })
+
+    const answers = await store.transition([succeed(first, NOTHING)])
+
+    assert.deepEqual(answers, [{ outcome: "stale", state: "running", attempt: 2 }])
+    assert.deepEqual(await runById(store, first.id), second)
+    assert.deepEqual(await store.transition([succeed(second, NOTHING)]), [{ outcome: "done" }])
+  }),
+  lawCase("A worker whose lease ended can finish what nobody took", async (store, lab) => {
+    const run = await abandoned(store, lab, aRun())
+
+    assert.deepEqual(await store.transition([succeed(run, NOTHING)]), [{ outcome: "done" }])
+
+    assert.equal((await runById(store, run.id)).state, "succeeded")
+  }),
+  lawCase(
+    "A worker that was restarted under its old name can't finish what its earlier life held",
+    async (store) => {
+      const first = await running(store, aRun(), { workerId: "same" })
+      await store.transition([release(first, "stopping")])
+      const second = await claimed(store, first.id, { workerId: "same" })
+
+      const answers = await store.transition([succeed(first, NOTHING)])
+
+      assert.deepEqual(answers, [{ outcome: "stale", state: "running", attempt: 2 }])
+      assert.deepEqual(await runById(store, first.id), second)
+    },
+  ),
+  lawCase("A run that is not stored is nowhere", async (store) => {
+    const [answer] = await store.transition([succeed({ ...RUNNING, id: "nobody-knows" }, NOTHING)])
+
+    assert.ok(answer?.outcome === "stale")
+    assert.equal(answer.state, null)
+    assert.equal(await runIfThere(store, "nobody-knows"), null)
+  }),
+  lawCase("A finished run changes only by a change that names its state", async (store) => {
+    const run = await running(store, aRun())
+    await store.transition([cancel(run, NOBODY)!])
+    const cancelled = await runById(store, run.id)
+
+    const late = await store.transition([
+      succeed(run, NOTHING),
+      release(run, "stopping"),
+      cancel(run, NOBODY)!,
+    ])
+    const unchanged = await runById(store, run.id)
+    const named = await store.transition([retry(cancelled, "ann")!])
+
+    const stale = { outcome: "stale", state: "cancelled", attempt: 1 }
+    assert.deepEqual(late, [stale, stale, stale])
+    assert.deepEqual(unchanged, cancelled)
+    assert.deepEqual(named, [{ outcome: "done" }])
+  }),
+  lawCase("Of twenty that end one attempt at once, one does", async (store) => {
+    const run = await running(store, aRun())
+
+    const answers = await together(20, async (index) => {
+      const change =
+        index % 2 === 0 ? succeed(run, { ...NOTHING, message: `${index}` }) : cancel(run, NOBODY)!
+      return (await store.transition([change]))[0]!
+    })
+
+    assert.deepEqual(tally(answers), { done: 1, stale: 19 })
+    const winner = answers.findIndex((answer) => answer.outcome === "done")
+    const after = await runById(store, run.id)
+    assert.equal(after.attempts.length, 1)
+    assert.deepEqual(
+      [after.state, after.message],
+      winner % 2 === 0 ? ["succeeded", `${winner}`] : ["cancelled", null],
+    )
+  }),
+  lawCase("Of several changes of one attempt in one call, one happens", async (store) => {
+    const run = await running(store, aRun())
+
+    const answers = await store.transition(several(3, () => succeed(run, NOTHING)))
+
+    assert.deepEqual(tally(answers), { done: 1, stale: 2 })
+    assert.equal((await runById(store, run.id)).attempts.length, 1)
+  }),
+]
+
+const RUNNING = { state: "running", attempt: 1, failures: 0, lost: 0 } as const
+
+export const FENCED: Law = {
+  number: 3,
+  name: "Fenced",
+  statement:
+    "A change names the version, or the state and attempt, it was decided on. If the record has moved, nothing happens and the answer says so.",
+  cases: [...versions, ...steps, ...FENCED_HEARTBEATS],
+}

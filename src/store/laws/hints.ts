@@ -1,0 +1,84 @@
+import assert from "node:assert/strict"
+import { cancel } from "../../core/run.ts"
+import type { Hint, Store } from "../store.ts"
+import { aPlan, aRun, aSchedule, SHORT_MS } from "./factories.ts"
+import { type Law, lawCase } from "./law.ts"
+import { claimed, created, enqueued, running } from "./steps.ts"
+
+const HINTS: readonly Hint[] = ["schedules", "runs", "cancelled"]
+
+/** A store that never hints keeps this law; one that hints too much breaks it. */
+export const HINTS_LAW: Law = {
+  number: 11,
+  name: "Hints",
+  statement: "`listen` may be late, repeated or silent: only speed depends on it.",
+  cases: [
+    lawCase("A hint is one of three words", async (store, lab) => {
+      const heard: string[] = []
+      const stop = await store.listen((hint) => heard.push(hint))
+
+      await makeNews(store)
+      await lab.pass(SHORT_MS)
+      await stop()
+
+      for (const hint of heard) assert.ok(HINTS.includes(hint as Hint), `"${hint}" is a hint`)
+    }),
+    lawCase("Nobody is called back any more after it stopped listening", async (store, lab) => {
+      const heard: Hint[] = []
+      const stop = await store.listen((hint) => heard.push(hint))
+      await makeNews(store)
+      await stop()
+      const before = heard.length
+
+      await makeNews(store)
+      await lab.pass(SHORT_MS)
+
+      assert.equal(heard.length, before)
+    }),
+    lawCase(
+      "One who stops listening doesn't stop another, also with the same callback",
+      async (store, lab) => {
+        const heard: Hint[] = []
+        const onHint = (hint: Hint) => heard.push(hint)
+        const stops = [await store.listen(onHint), await store.listen(onHint)]
+        await makeNews(store)
+        await lab.pass(SHORT_MS)
+        const isSilent = heard.length === 0
+        await stops[0]!()
+        const before = heard.length
+
+        await makeNews(store)
+        await lab.pass(SHORT_MS)
+        await stops[1]!()
+
+        // A store that was silent for both may go on being silent.
+        assert.ok(isSilent || heard.length > before, "the other one still hears")
+      },
+    ),
+    lawCase("Nobody is called back after the store was closed", async (store, lab) => {
+      const heard: Hint[] = []
+      await store.listen((hint) => heard.push(hint))
+      await makeNews(store)
+      await store.close()
+      const before = heard.length
+
+      await lab.pass(SHORT_MS)
+
+      assert.equal(heard.length, before)
+    }),
+    lawCase("Everything works without anybody listening", async (store) => {
+      await makeNews(store)
+
+      const run = await enqueued(store, aRun())
+      assert.equal((await claimed(store, run.id)).attempt, 1)
+    }),
+  ],
+}
+
+/** One of everything that is worth a hint. */
+async function makeNews(store: Store): Promise<void> {
+  const schedule = await created(store, aSchedule({ nextRunAt: 0 }))
+  await store.fire([aPlan(schedule, { runs: [aRun()] })])
+  const run = await running(store, aRun())
+  await store.transition([cancel(run, { reason: null, by: null })!])
+}

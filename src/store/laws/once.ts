@@ -1,0 +1,217 @@
+import assert from "node:assert/strict"
+import { cancel, succeed } from "../../core/run.ts"
+import { aPlan, aRun, aRunOf, aSchedule, aSkip, SHORT_MS } from "./factories.ts"
+import { type Law, lawCase } from "./law.ts"
+import {
+  claimed,
+  created,
+  enqueued,
+  idsOf,
+  readDue,
+  runById,
+  runIfThere,
+  running,
+  scheduleById,
+  several,
+  sorted,
+  tally,
+  together,
+} from "./steps.ts"
+
+const NOTHING = { message: null, details: null }
+const NOBODY = { reason: null, by: null }
+
+const firing = [
+  lawCase("Of twenty that fire the same plan at once, one does", async (store) => {
+    const schedule = await created(store, aSchedule())
+    const plan = aPlan(schedule, { runs: [aRunOf(schedule.id), aSkip({ scheduleId: schedule.id })] })
+
+    const answers = await together(20, async () => (await store.fire([plan]))[0]!)
+
+    assert.deepEqual(tally(answers), { done: 1, stale: 19 })
+    const done = answers.find((answer) => answer.outcome === "done")
+    assert.deepEqual(done?.created, idsOf(plan.runs))
+    assert.deepEqual(await store.countRuns({ scheduleId: schedule.id }), { ...NONE, pending: 1, skipped: 1 })
+  }),
+  lawCase(
+    "Of ten that fire the same batch of schedules at once, each schedule is fired by one",
+    async (store) => {
+      const schedules = await Promise.all(several(10, () => created(store, aSchedule())))
+      const plans = schedules.map((schedule) => aPlan(schedule, { runs: [aRunOf(schedule.id)] }))
+
+      const answers = await together(10, (index) =>
+        store.fire(index % 2 === 0 ? plans : [...plans].reverse()),
+      )
+
+      const flat = answers.flatMap((each, index) => (index % 2 === 0 ? each : [...each].reverse()))
+      assert.deepEqual(tally(flat), { done: 10, stale: 90 })
+      for (let at = 0; at < 10; at++) {
+        const ofOne = flat.filter((_, index) => index % 10 === at)
+        assert.equal(tally(ofOne)["done"], 1)
+      }
+      assert.deepEqual(await store.countRuns({}), { ...NONE, pending: 10 })
+    },
+  ),
+  lawCase("Of two plans for one schedule in one call, one happens", async (store) => {
+    const schedule = await created(store, aSchedule())
+    const plans = several(2, () => aPlan(schedule, { runs: [aRunOf(schedule.id)] }))
+
+    const answers = await store.fire(plans)
+
+    assert.deepEqual(tally(answers), { done: 1, stale: 1 })
+    assert.deepEqual(await store.countRuns({}), { ...NONE, pending: 1 })
+  }),
+  lawCase(
+    "A run whose id exists is left as it is by a fire, which goes on and names only what is new",
+    async (store) => {
+      const schedule = await created(store, aSchedule())
+      const early = await running(store, aRunOf(schedule.id, { payload: "first" }))
+      const [fresh, skip] = [aRunOf(schedule.id), aSkip()]
+
+      const runs = [aRunOf(schedule.id, { id: early.id, payload: "second" }), fresh, skip]
+      const [answer] = await store.fire([
+        aPlan(schedule, { runs, progress: { ...aPlan(schedule).progress!, runCount: 5 } }),
+      ])
+
+      assert.ok(answer?.outcome === "done")
+      assert.deepEqual(sorted(answer.created), sorted([fresh.id, skip.id]))
+      assert.deepEqual(await runById(store, early.id), early)
+      assert.equal((await scheduleById(store, schedule.id)).runCount, 5)
+    },
+  ),
+  lawCase("A finished run is not made anew by a fire of its occurrence", async (store) => {
+    const schedule = await created(store, aSchedule())
+    const run = await running(store, aRunOf(schedule.id))
+    await store.transition([succeed(run, NOTHING)])
+    const finished = await runById(store, run.id)
+
+    const answers = await store.fire([aPlan(schedule, { runs: [aRunOf(schedule.id, { id: run.id })] })])
+
+    assert.deepEqual(answers, [{ outcome: "done", created: [] }])
+    assert.deepEqual(await runById(store, run.id), finished)
+  }),
+  lawCase("An enqueue of an id that exists changes nothing, and names the one there", async (store) => {
+    const run = await running(store, aRun({ payload: "first" }))
+
+    const answers = await store.enqueue([aRun({ id: run.id, payload: "second", task: "other" })])
+
+    assert.deepEqual(answers, [{ outcome: "exists", runId: run.id }])
+    assert.deepEqual(await runById(store, run.id), run)
+  }),
+  lawCase("Of twenty that enqueue one id at once, one does", async (store) => {
+    const answers = await together(
+      20,
+      async (index) => (await store.enqueue([aRun({ id: "one", payload: index })]))[0]!,
+    )
+
+    assert.deepEqual(tally(answers), { created: 1, exists: 19 })
+    assert.ok(answers.every((answer) => answer.runId === "one"))
+    const winner = answers.findIndex((answer) => answer.outcome === "created")
+    assert.equal((await runById(store, "one")).payload, winner)
+  }),
+  lawCase("Of two runs with one id in one enqueue, one is stored", async (store) => {
+    const answers = await store.enqueue([aRun({ id: "one" }), aRun({ id: "one" })])
+
+    assert.deepEqual(tally(answers), { created: 1, exists: 1 })
+    assert.ok(await runIfThere(store, "one"))
+  }),
+  lawCase("A fire and an enqueue of one occurrence at once make one run", async (store) => {
+    const schedules = await Promise.all(several(10, () => created(store, aSchedule())))
+
+    const answers = await together(20, async (index) => {
+      const schedule = schedules[index % 10]!
+      const run = aRunOf(schedule.id, { id: `${schedule.id}@1` })
+      if (index < 10) return (await store.enqueue([run]))[0]!.outcome === "created"
+      const [answer] = await store.fire([aPlan(schedule, { runs: [run] })])
+      assert.ok(answer?.outcome === "done")
+      return answer.created.length === 1
+    })
+
+    for (let at = 0; at < 10; at++) assert.notEqual(answers[at], answers[at + 10], "one of the two made it")
+    assert.deepEqual(await store.countRuns({}), { ...NONE, pending: 10 })
+  }),
+]
+
+const facts = [
+  lawCase("A plan is told of the schedule's unfinished runs, oldest first", async (store, lab) => {
+    const schedule = await created(store, aSchedule({ nextRunAt: 0 }))
+    for (const id of ["z-oldest", "m-running", "a-newest"]) {
+      await enqueued(store, aRunOf(schedule.id, { id, task: id }))
+      await lab.pass(SHORT_MS / 10)
+    }
+    await claimed(store, "m-running", { tasks: [{ name: "m-running", leaseMs: 600_000 }] })
+
+    const { facts } = await readDue(store, lab, schedule.id)
+
+    const refs = facts.unfinished.map(({ id, state, attempt, failures, lost }) => [
+      id,
+      state,
+      attempt,
+      failures,
+      lost,
+    ])
+    assert.deepEqual(refs, [
+      ["z-oldest", "pending", 0, 0, 0],
+      ["m-running", "running", 1, 0, 0],
+      ["a-newest", "pending", 0, 0, 0],
+    ])
+  }),
+  lawCase("A run that was revived is as old as it ever was", async (store, lab) => {
+    const schedule = await created(store, aSchedule({ nextRunAt: 0 }))
+    const older = await enqueued(store, aRunOf(schedule.id))
+    await lab.pass(SHORT_MS / 10)
+    const newer = await enqueued(store, aRunOf(schedule.id))
+    await store.transition([cancel(older, NOBODY)!])
+    await store.transition([
+      { ...cancel(older, NOBODY)!, ifState: "cancelled", state: "pending", claimableInMs: 0 },
+    ])
+
+    const { facts } = await readDue(store, lab, schedule.id)
+
+    assert.deepEqual(idsOf(facts.unfinished), [older.id, newer.id])
+  }),
+  lawCase("Backfills, finished runs and other schedules' runs are not among them", async (store, lab) => {
+    const schedule = await created(store, aSchedule({ nextRunAt: 0 }))
+    const done = await running(store, aRunOf(schedule.id))
+    await store.transition([succeed(done, NOTHING)])
+    await store.enqueue([
+      aRunOf(schedule.id, { concurrencyKey: null, triggeredBy: "backfill" }),
+      aSkip({ ...aRunOf(schedule.id), state: "skipped" }),
+      aRunOf("another"),
+      aRun(),
+    ])
+
+    const { facts } = await readDue(store, lab, schedule.id)
+
+    assert.deepEqual(facts.unfinished, [])
+  }),
+  lawCase("A plan is told when the schedules it depends on last succeeded", async (store, lab) => {
+    const dependsOn = ["good", "bad", "new"].map((scheduleId) => ({ scheduleId, withinMs: 1_000 }))
+    const schedule = await created(store, aSchedule({ nextRunAt: 0, dependsOn }))
+    const finished: string[] = []
+    for (const scheduleId of ["good", "good", "bad"]) {
+      const run = await running(store, aRunOf(scheduleId))
+      await store.transition([scheduleId === "good" ? succeed(run, NOTHING) : cancel(run, NOBODY)!])
+      finished.push(run.id)
+      await lab.pass(SHORT_MS / 10)
+    }
+    const later = await running(store, aRunOf("good"))
+    await store.transition([cancel(later, NOBODY)!])
+
+    const { facts } = await readDue(store, lab, schedule.id)
+
+    const newest = await runById(store, finished[1]!)
+    const told = ["good", "bad", "new"].map((id) => facts.lastSuccessAt[id] ?? null)
+    assert.deepEqual(told, [newest.completedAt, null, null])
+  }),
+]
+
+const NONE = { pending: 0, running: 0, succeeded: 0, failed: 0, cancelled: 0, skipped: 0 }
+
+export const ONCE: Law = {
+  number: 4,
+  name: "Once",
+  statement:
+    "One occurrence of one schedule becomes exactly one run or one skip: the run's id is its identity.",
+  cases: [...firing, ...facts],
+}

@@ -1,0 +1,177 @@
+import assert from "node:assert/strict"
+import { cancel, retry } from "../../core/run.ts"
+import {
+  aClaim,
+  aHeartbeat,
+  aPruning,
+  aRun,
+  aSchedule,
+  aSkip,
+  aWorker,
+  LONG_MS,
+  SHORT_MS,
+} from "./factories.ts"
+import { lawCase } from "./law.ts"
+import {
+  abandoned,
+  assertDated,
+  claimed,
+  created,
+  enqueued,
+  idsOf,
+  readDue,
+  runById,
+  runIfThere,
+  running,
+  sorted,
+  timed,
+} from "./steps.ts"
+
+/** One clock, of what is due: one comparison with the store's now decides. */
+export const ONE_CLOCK_DUE = [
+  lawCase("A run without a delay is due at once", async (store) => {
+    const run = await enqueued(store, aRun())
+
+    const { runs } = await store.claim(aClaim())
+
+    assert.deepEqual(idsOf(runs), [run.id])
+  }),
+  lawCase("A delayed run is given when its delay has ended, not before", async (store, lab) => {
+    await store.enqueue([
+      aRun({ id: "soon", delayMs: SHORT_MS }),
+      aRun({ id: "later", delayMs: LONG_MS }),
+      aRun({ id: "appointed", notBefore: (await store.now()) + LONG_MS }),
+    ])
+
+    await lab.pass(2 * SHORT_MS)
+
+    assert.deepEqual(idsOf((await store.claim(aClaim())).runs), ["soon"])
+  }),
+  lawCase("A run is given again when its lease has ended, not before", async (store, lab) => {
+    await running(store, aRun({ id: "held" }))
+    await abandoned(store, lab, aRun({ id: "abandoned" }))
+
+    const { runs } = await store.claim(aClaim())
+
+    assert.deepEqual(idsOf(runs), ["abandoned"])
+  }),
+  lawCase("A claim says when the next run of its tasks is due: a delay's or a lease's end", async (store) => {
+    const tasks = [{ name: "mine", leaseMs: 2 * LONG_MS }]
+    const none = await store.claim(aClaim({ tasks }))
+    await running(store, aRun({ id: "leased", task: "mine" }), { tasks })
+    const leased = await store.claim(aClaim({ tasks }))
+    await store.enqueue([
+      aRun({ id: "delayed", task: "mine", delayMs: LONG_MS }),
+      aRun({ id: "later", task: "mine", delayMs: LONG_MS + 10_000 }),
+      aRun({ id: "elsewhere", task: "theirs", delayMs: 10_000 }),
+      aSkip({ task: "mine" }),
+    ])
+
+    const delayed = await store.claim(aClaim({ tasks }))
+
+    assert.equal(none.nextClaimableAt, null)
+    assert.equal(leased.nextClaimableAt, (await runById(store, "leased")).claimableAt)
+    assert.equal(delayed.nextClaimableAt, (await runById(store, "delayed")).claimableAt)
+  }),
+  lawCase("What is due already is not the next to be due", async (store) => {
+    const blocked = { concurrencyKey: "one at a time", concurrencyLimit: 1 }
+    await running(store, aRun({ task: "other", ...blocked }))
+    await enqueued(store, aRun(blocked))
+
+    const { runs, nextClaimableAt } = await store.claim(aClaim())
+
+    assert.deepEqual([runs, nextClaimableAt], [[], null])
+  }),
+  lawCase("A schedule is due from its instant on, not before, and never without one", async (store, lab) => {
+    const now = await store.now()
+    await created(store, aSchedule({ id: "past", nextRunAt: now - LONG_MS }))
+    await created(store, aSchedule({ id: "this-instant", nextRunAt: now }))
+    await created(store, aSchedule({ id: "future", nextRunAt: now + LONG_MS }))
+    await created(store, aSchedule({ id: "never", nextRunAt: null }))
+
+    const { result, span } = await timed(store, () => store.dueSchedules({ limit: 10 }))
+
+    assertDated(result.now, span, "now")
+    assert.deepEqual(sorted(result.due.map(({ schedule }) => schedule.id)), ["past", "this-instant"])
+    await created(store, aSchedule({ id: "soon", nextRunAt: (await store.now()) + SHORT_MS }))
+    await lab.pass(2 * SHORT_MS)
+    assert.equal((await readDue(store, lab, "soon")).schedule.id, "soon")
+  }),
+  lawCase("The answer says when the next schedule is due after now", async (store) => {
+    const now = await store.now()
+    await created(store, aSchedule({ nextRunAt: now - 1_000 }))
+    await created(store, aSchedule({ nextRunAt: null }))
+    const none = await store.dueSchedules({ limit: 10 })
+    await created(store, aSchedule({ nextRunAt: now + 2 * LONG_MS }))
+    await created(store, aSchedule({ nextRunAt: now + LONG_MS }))
+
+    const some = await store.dueSchedules({ limit: 10 })
+
+    assert.deepEqual([none.nextDueAt, some.nextDueAt], [null, now + LONG_MS])
+  }),
+  lawCase(
+    "A store knows no policy: a paused or disabled schedule that is due is returned as it is",
+    async (store, lab) => {
+      const nextRunAt = (await store.now()) - 1_000
+      const paused = { at: nextRunAt, until: nextRunAt, reason: "quiet week", by: null }
+      const schedules = [
+        await created(store, aSchedule({ nextRunAt, paused })),
+        await created(store, aSchedule({ nextRunAt, enabled: false })),
+      ]
+
+      for (const schedule of schedules) {
+        assert.deepEqual((await readDue(store, lab, schedule.id)).schedule, schedule)
+      }
+    },
+  ),
+  lawCase("A finished run is pruned when it is older than asked, not before", async (store, lab) => {
+    const run = await running(store, aRun())
+    const skip = await enqueued(store, aSkip())
+    await store.transition([cancel(run, { reason: null, by: null })!])
+    await lab.pass(3 * SHORT_MS)
+
+    const early = await store.prune(aPruning({ olderThanMs: LONG_MS }))
+    const late = await store.prune(aPruning({ olderThanMs: SHORT_MS }))
+
+    assert.deepEqual([early.runs, late.runs], [0, 2])
+    assert.equal(await runIfThere(store, run.id), null)
+    assert.equal(await runIfThere(store, skip.id), null)
+  }),
+  lawCase("A run's age counts from its completion, not from its creation", async (store, lab) => {
+    const run = await running(store, aRun())
+    await lab.pass(20 * SHORT_MS)
+    await store.transition([cancel(run, { reason: null, by: null })!])
+
+    // Created two seconds ago and completed just now: a server would need a second for one call to confuse them.
+    const { runs } = await store.prune(aPruning({ olderThanMs: 10 * SHORT_MS }))
+
+    assert.equal(runs, 0)
+  }),
+  lawCase("A worker is pruned when it was silent for longer than asked, not before", async (store, lab) => {
+    await store.heartbeat(aHeartbeat({ worker: aWorker({ id: "silent" }) }))
+    await lab.pass(3 * SHORT_MS)
+
+    const early = await store.prune(aPruning({ silentForMs: LONG_MS }))
+    const late = await store.prune(aPruning({ silentForMs: SHORT_MS }))
+
+    assert.deepEqual([early.workers, late.workers], [0, 1])
+    assert.deepEqual(await store.findWorkers({ limit: 10 }), [])
+  }),
+  lawCase("Unfinished runs and schedules are never pruned, whatever their age", async (store, lab) => {
+    const schedule = await created(store, aSchedule({ nextRunAt: 0 }))
+    const waiting = await enqueued(store, aRun({ task: "other" }))
+    const abandonedRun = await abandoned(store, lab, aRun())
+    const revived = await running(store, aRun({ task: "revived" }))
+    await store.transition([cancel(revived, { reason: null, by: null })!])
+    await store.transition([retry({ ...revived, state: "cancelled" }, null)!])
+    await lab.pass(2 * SHORT_MS)
+
+    const pruned = await store.prune(aPruning({ olderThanMs: 1, silentForMs: 1 }))
+
+    assert.deepEqual(pruned, { runs: 0, workers: 0 })
+    assert.ok(await runIfThere(store, waiting.id))
+    assert.equal((await claimed(store, abandonedRun.id)).attempt, 2)
+    assert.ok(await runIfThere(store, revived.id))
+    assert.equal((await readDue(store, lab, schedule.id)).schedule.id, schedule.id)
+  }),
+]

@@ -1,0 +1,141 @@
+import assert from "node:assert/strict"
+import { cancel, succeed } from "../../core/run.ts"
+import type { Store } from "../store.ts"
+import {
+  aClaim,
+  aHeartbeat,
+  aLogLine,
+  aPlan,
+  aPruning,
+  aRun,
+  aSchedule,
+  aSkip,
+  heldRun,
+  SHORT_MS,
+} from "./factories.ts"
+import { type Law, lawCase } from "./law.ts"
+import { aPage, created, enqueued, running, several, together } from "./steps.ts"
+
+const NOTHING = { message: null, details: null }
+
+export const QUIET: Law = {
+  number: 10,
+  name: "Quiet",
+  statement: "Losing a race is an answer. An exception means unreachable or unfit.",
+  cases: [
+    lawCase("What is not there is an answer, not an exception", async (store) => {
+      const absent = aSchedule({ version: 3 })
+
+      assert.deepEqual(await store.fire([aPlan(absent, { runs: [aRun()] })]), [{ outcome: "stale" }])
+      assert.deepEqual(await store.deleteSchedule(absent.id, 3), { outcome: "stale" })
+      assert.deepEqual(await store.readLogs({ runId: "nobody-knows", afterNumber: 0, limit: 10 }), [])
+      assert.deepEqual(await store.findWorkers({ limit: 10 }), [])
+      assert.deepEqual(await store.prune(aPruning()), { runs: 0, workers: 0 })
+      assert.deepEqual((await store.dueSchedules({ limit: 10 })).due, [])
+      assert.equal((await store.countRuns({})).pending, 0)
+    }),
+    lawCase("Nothing asked is nothing done", async (store) => {
+      await enqueued(store, aRun())
+
+      assert.deepEqual(await store.fire([]), [])
+      assert.deepEqual(await store.enqueue([]), [])
+      assert.deepEqual(await store.transition([]), [])
+      await store.appendLogs([])
+      const claim = await store.claim(aClaim({ tasks: [] }))
+      assert.deepEqual([claim.runs, claim.nextClaimableAt], [[], null])
+      assert.deepEqual((await store.claim(aClaim({ limit: 0 }))).runs, [])
+    }),
+    lawCase(
+      "Lines for a run that is not stored any more are no fault, and the others are kept",
+      async (store, lab) => {
+        const gone = await enqueued(store, aSkip())
+        await lab.pass(3 * SHORT_MS)
+        await store.prune(aPruning({ olderThanMs: SHORT_MS }))
+        const there = await enqueued(store, aRun())
+
+        await store.appendLogs([aLogLine(gone.id), aLogLine(there.id)])
+
+        assert.equal((await store.readLogs({ runId: there.id, afterNumber: 0, limit: 10 })).length, 1)
+      },
+    ),
+    lawCase("A throng in which everybody wants the same is answered, every one of it", async (store) => {
+      const schedule = await created(store, aSchedule({ nextRunAt: 0 }))
+      const run = await running(store, aRun())
+      const wanted = aRun({ liveKey: "key" })
+
+      const answers = await together(20, (index) =>
+        Promise.all([
+          store.fire([aPlan(schedule, { runs: [wanted] })]),
+          store.enqueue([index % 2 === 0 ? wanted : aRun({ liveKey: "key" })]),
+          store.claim(aClaim({ workerId: `w${index}`, limit: 3 })),
+          store.transition([
+            index % 2 === 0 ? succeed(run, NOTHING) : cancel(run, { reason: null, by: null })!,
+          ]),
+          store.heartbeat(aHeartbeat({ held: [heldRun(run)] })),
+          store.dueSchedules({ limit: 5 }),
+          store.putSchedule({ ...schedule, description: `${index}` }, schedule.version),
+          store.appendLogs([aLogLine(run.id)]),
+          store.prune(aPruning()),
+        ]),
+      )
+
+      assert.equal(answers.length, 20)
+      const changes = answers.flatMap(([fired, , , , , , put]) => [fired[0]!.outcome, put.outcome])
+      assert.ok(changes.filter((outcome) => outcome === "done").length <= 1, "one version, one change")
+      assert.equal((await store.readLogs({ runId: run.id, afterNumber: 0, limit: 100 })).length, 20)
+      const { pending, running: busy } = await store.countRuns({})
+      assert.equal(pending + busy, 1, "one run holds the key; the other is finished")
+    }),
+    lawCase(
+      "Batches that name the same records in another order don't lock each other out",
+      async (store) => {
+        const runs = several(10, (index) => aRun({ id: `r${index}` }))
+        await store.enqueue(runs)
+        const { runs: held } = await store.claim(aClaim())
+
+        const answers = await together(10, (index) => {
+          const changes = held.map((run) => succeed(run, NOTHING))
+          return store.transition(index % 2 === 0 ? changes : changes.reverse())
+        })
+
+        const outcomes = answers.flat().map((answer) => answer.outcome)
+        assert.equal(outcomes.filter((outcome) => outcome === "done").length, 10)
+        assert.equal((await store.countRuns({})).succeeded, 10)
+      },
+    ),
+    lawCase("After the store was closed, every call is a fault", async (store) => {
+      const schedule = await created(store, aSchedule())
+      await store.close()
+
+      for (const [name, call] of Object.entries(everyCall(store, schedule.version))) {
+        await assert.rejects(async () => call(), `${name} is a fault`)
+      }
+    }),
+  ],
+}
+
+function everyCall(store: Store, version: number): Record<string, () => Promise<unknown>> {
+  const schedule = aSchedule({ version })
+  return {
+    open: () => store.open(),
+    now: () => store.now(),
+    listen: () => store.listen(() => undefined),
+    putSchedule: () => store.putSchedule(schedule, null),
+    deleteSchedule: () => store.deleteSchedule(schedule.id, version),
+    dueSchedules: () => store.dueSchedules({ limit: 1 }),
+    fire: () => store.fire([aPlan(schedule)]),
+    enqueue: () => store.enqueue([aRun()]),
+    claim: () => store.claim(aClaim()),
+    heartbeat: () => store.heartbeat(aHeartbeat()),
+    transition: () => store.transition([succeed({ ...RUNNING, id: "r" }, NOTHING)]),
+    prune: () => store.prune(aPruning()),
+    appendLogs: () => store.appendLogs([aLogLine("r")]),
+    readLogs: () => store.readLogs({ runId: "r", afterNumber: 0, limit: 1 }),
+    findSchedules: () => store.findSchedules({}, { afterId: null, limit: 1 }),
+    findRuns: () => store.findRuns({}, aPage()),
+    countRuns: () => store.countRuns({}),
+    findWorkers: () => store.findWorkers({ limit: 1 }),
+  }
+}
+
+const RUNNING = { state: "running", attempt: 1, failures: 0, lost: 0 } as const

@@ -1,0 +1,148 @@
+import assert from "node:assert/strict"
+import { DEFAULT_RETRY } from "../../core/backoff.ts"
+import { cancel, fail, isAlreadyMade, succeed } from "../../core/run.ts"
+import { aHeartbeat, aPlan, aPruning, aRun, aSchedule, aSkip, heldRun, SHORT_MS } from "./factories.ts"
+import { type Law, lawCase } from "./law.ts"
+import { created, enqueued, runById, running, scheduleById, scheduleIfThere } from "./steps.ts"
+
+const NOTHING = { message: null, details: null }
+
+export const REPEATABLE: Law = {
+  number: 8,
+  name: "Repeatable",
+  statement: "Sending a write twice has the effect of sending it once; callers make the ids.",
+  cases: [
+    lawCase("Opening twice is opening once: everything is still there", async (store) => {
+      const schedule = await created(store, aSchedule())
+      const run = await running(store, aRun())
+
+      await store.open()
+
+      assert.deepEqual(await scheduleById(store, schedule.id), schedule)
+      assert.deepEqual(await runById(store, run.id), run)
+    }),
+    lawCase("Closing twice is closing once", async (store) => {
+      await store.close()
+      await store.close()
+    }),
+    lawCase("A schedule put twice is put once", async (store) => {
+      const schedule = aSchedule()
+      await store.putSchedule(schedule, null)
+      const first = await scheduleById(store, schedule.id)
+      await store.putSchedule({ ...first, description: "edited" }, first.version)
+      const second = await scheduleById(store, schedule.id)
+
+      const answers = [
+        await store.putSchedule(schedule, null),
+        await store.putSchedule({ ...first, description: "edited" }, first.version),
+      ]
+
+      assert.deepEqual(answers, [{ outcome: "stale" }, { outcome: "stale" }])
+      assert.deepEqual(await scheduleById(store, schedule.id), second)
+    }),
+    lawCase("A schedule deleted twice is deleted once", async (store) => {
+      const schedule = await created(store, aSchedule())
+
+      const first = await store.deleteSchedule(schedule.id, schedule.version)
+      const second = await store.deleteSchedule(schedule.id, schedule.version)
+
+      assert.deepEqual([first.outcome, second.outcome], ["done", "stale"])
+      assert.equal(await scheduleIfThere(store, schedule.id), null)
+    }),
+    lawCase("A plan fired twice is fired once", async (store) => {
+      const schedule = await created(store, aSchedule())
+      const run = aRun()
+      const plan = aPlan(schedule, { runs: [run, aSkip()] })
+      await store.fire([plan])
+      const before = [await scheduleById(store, schedule.id), await runById(store, run.id)]
+
+      assert.deepEqual(await store.fire([plan]), [{ outcome: "stale" }])
+
+      assert.deepEqual([await scheduleById(store, schedule.id), await runById(store, run.id)], before)
+    }),
+    lawCase(
+      "A run enqueued twice is enqueued once, also when it has moved on meanwhile",
+      async (store, lab) => {
+        const request = aRun({ liveKey: "key", delayMs: 50 })
+        const waiting = await enqueued(store, request)
+        await lab.pass(2 * SHORT_MS)
+        const again = await store.enqueue([request])
+        const stillWaiting = await runById(store, request.id)
+        await store.transition([cancel(waiting, { reason: null, by: null })!])
+        const cancelled = await runById(store, request.id)
+
+        const late = await store.enqueue([request])
+
+        const exists = { outcome: "exists", runId: request.id }
+        assert.deepEqual([again, late], [[exists], [exists]])
+        assert.deepEqual(stillWaiting, waiting)
+        assert.deepEqual(await runById(store, request.id), cancelled)
+      },
+    ),
+    lawCase("A heartbeat sent twice is one heartbeat", async (store) => {
+      const run = await running(store, aRun())
+      const progress = { fraction: 0.25, message: null }
+      const beat = aHeartbeat({ held: [heldRun(run, { progress })] })
+
+      const answers = [await store.heartbeat(beat), await store.heartbeat(beat)]
+
+      assert.deepEqual(
+        answers.map(({ gone }) => gone),
+        [[], []],
+      )
+      const { claimableAt, ...after } = await runById(store, run.id)
+      const { claimableAt: before, ...rest } = run
+      assert.deepEqual(after, { ...rest, progress })
+      assert.ok(claimableAt! >= before!)
+      assert.equal((await store.findWorkers({ limit: 10 })).length, 1)
+    }),
+    lawCase("A worker may say goodbye twice", async (store) => {
+      await store.heartbeat(aHeartbeat())
+      await store.heartbeat(aHeartbeat({ isLeaving: true }))
+      await store.heartbeat(aHeartbeat({ isLeaving: true }))
+
+      assert.deepEqual(await store.findWorkers({ limit: 10 }), [])
+    }),
+    lawCase(
+      "A change sent twice is made once, and the second answer shows that it is there",
+      async (store) => {
+        const run = await running(store, aRun())
+        const change = succeed(run, { message: "Sent", details: null })
+        await store.transition([change])
+        const before = await runById(store, run.id)
+
+        const [answer] = await store.transition([change])
+
+        assert.ok(answer?.outcome === "stale")
+        assert.ok(isAlreadyMade(change, answer))
+        assert.deepEqual(await runById(store, run.id), before)
+      },
+    ),
+    lawCase("A failure sent twice counts once", async (store) => {
+      const run = await running(store, aRun())
+      const failure = { outcome: "failed", error: "Error", retry: "policy", output: NOTHING } as const
+      const change = fail(run, failure, DEFAULT_RETRY, 0)
+
+      await store.transition([change])
+      const before = await runById(store, run.id)
+      const [answer] = await store.transition([change])
+
+      assert.ok(answer?.outcome === "stale" && isAlreadyMade(change, answer))
+      assert.deepEqual(await runById(store, run.id), before)
+      assert.deepEqual([before.failures, before.attempts.length], [1, 1])
+    }),
+    lawCase("Pruning twice is pruning once", async (store, lab) => {
+      await enqueued(store, aSkip())
+      await store.heartbeat(aHeartbeat())
+      await lab.pass(3 * SHORT_MS)
+      const request = aPruning({ olderThanMs: SHORT_MS, silentForMs: SHORT_MS })
+
+      const answers = [await store.prune(request), await store.prune(request)]
+
+      assert.deepEqual(answers, [
+        { runs: 1, workers: 1 },
+        { runs: 0, workers: 0 },
+      ])
+    }),
+  ],
+}

@@ -1,0 +1,163 @@
+import assert from "node:assert/strict"
+import type { FireFacts } from "../../core/fire.ts"
+import type { Instant } from "../../core/instant.ts"
+import type { NewRun, Run } from "../../core/run.ts"
+import type { Schedule } from "../../core/schedule.ts"
+import type { ClaimRequest, RunFilter, RunPage, Store } from "../store.ts"
+import { aClaim, SHORT_MS } from "./factories.ts"
+import type { Lab } from "./law.ts"
+
+/** The steps that cases have in common: each does what its name says, and fails if the store doesn't let it. */
+
+/** The schedule as it is stored, with its version. */
+export async function created(store: Store, schedule: Schedule): Promise<Schedule> {
+  const answer = await store.putSchedule(schedule, null)
+  assert.equal(answer.outcome, "done", `schedule ${schedule.id} is new`)
+  return scheduleById(store, schedule.id)
+}
+
+export async function enqueued(store: Store, run: NewRun): Promise<Run> {
+  assert.deepEqual(await store.enqueue([run]), [{ outcome: "created", runId: run.id }])
+  return runById(store, run.id)
+}
+
+/** Enqueues the run and gives it to a worker. */
+export async function running(store: Store, run: NewRun, claim: Partial<ClaimRequest> = {}): Promise<Run> {
+  await enqueued(store, run)
+  return claimed(store, run.id, { tasks: [{ name: run.task, leaseMs: 600_000 }], ...claim })
+}
+
+/** Claims, and returns the run with that id. */
+export async function claimed(store: Store, id: string, claim: Partial<ClaimRequest> = {}): Promise<Run> {
+  const { runs } = await store.claim(aClaim(claim))
+  const run = runs.find((each) => each.id === id)
+  assert.ok(run, `run ${id} is given to the worker; it got ${JSON.stringify(runs.map((each) => each.id))}`)
+  return run
+}
+
+/** A run whose lease has ended without a word from its worker. */
+export async function abandoned(
+  store: Store,
+  lab: Lab,
+  run: NewRun,
+  claim: Partial<ClaimRequest> = {},
+): Promise<Run> {
+  const taken = await running(store, run, { tasks: [{ name: run.task, leaseMs: SHORT_MS }], ...claim })
+  await lab.pass(2 * SHORT_MS)
+  return taken
+}
+
+export async function runById(store: Store, id: string): Promise<Run> {
+  const run = await runIfThere(store, id)
+  assert.ok(run, `run ${id} is stored`)
+  return run
+}
+
+export async function runIfThere(store: Store, id: string): Promise<Run | null> {
+  const runs = await store.findRuns({ ids: [id] }, aPage())
+  assert.ok(runs.length <= 1, `run ${id} is stored once`)
+  return runs[0] ?? null
+}
+
+export async function scheduleById(store: Store, id: string): Promise<Schedule> {
+  const schedule = await scheduleIfThere(store, id)
+  assert.ok(schedule, `schedule ${id} is stored`)
+  return schedule
+}
+
+export async function scheduleIfThere(store: Store, id: string): Promise<Schedule | null> {
+  const schedules = await store.findSchedules({ ids: [id] }, { afterId: null, limit: 10 })
+  assert.ok(schedules.length <= 1, `schedule ${id} is stored once`)
+  return schedules[0] ?? null
+}
+
+export function aPage(over: Partial<RunPage> = {}): RunPage {
+  return { orderBy: "createdAt", before: null, limit: 100, ...over }
+}
+
+/** All pages, one after another. */
+export async function pagedRuns(
+  store: Store,
+  filter: RunFilter,
+  page: Partial<RunPage>,
+): Promise<readonly Run[]> {
+  const { orderBy, limit } = aPage(page)
+  const found: Run[] = []
+  for (let pages = 0; pages < 100; pages++) {
+    const last = found[found.length - 1]
+    const before = last === undefined ? null : { at: last[orderBy]!, id: last.id }
+    const runs = await store.findRuns(filter, { orderBy, before, limit })
+    found.push(...runs)
+    if (runs.length < limit) return found
+  }
+  return assert.fail("the pages come to an end")
+}
+
+/**
+ * A due schedule with its facts. The store may choose which due ones it returns, and may spare one that somebody else has
+ * just read, so it is asked again for a while.
+ */
+export async function readDue(
+  store: Store,
+  lab: Lab,
+  id: string,
+): Promise<{ schedule: Schedule; facts: FireFacts }> {
+  for (let reads = 0; reads < 30; reads++) {
+    const { due } = await store.dueSchedules({ limit: 100 })
+    const found = due.find(({ schedule }) => schedule.id === id)
+    if (found) return found
+    await lab.pass(SHORT_MS)
+  }
+  return assert.fail(`schedule ${id} is due and is returned`)
+}
+
+/** The work, and the store's time around it: whatever the store dated meanwhile lies between. */
+export async function timed<T>(store: Store, work: () => Promise<T>): Promise<{ result: T; span: Span }> {
+  const from = await store.now()
+  const result = await work()
+  const until = await store.now()
+  return { result, span: { from, until } }
+}
+
+export interface Span {
+  readonly from: Instant
+  readonly until: Instant
+}
+
+/** One instant may be cut and another rounded to its millisecond. */
+const ROUNDING_MS = 2
+
+/** That the instant is `ms` after something that happened in the span. */
+export function assertDated(instant: Instant | null, span: Span, what: string, ms = 0): void {
+  const isWithin =
+    instant !== null && instant >= span.from + ms - ROUNDING_MS && instant <= span.until + ms + ROUNDING_MS
+  const apart = instant === null ? "null" : `${instant - span.from - ms} ms after the call began`
+  assert.ok(
+    isWithin,
+    `${what} is by the store's clock: it is ${apart}, the call took ${span.until - span.from} ms`,
+  )
+}
+
+export function idsOf(records: readonly { readonly id: string }[]): readonly string[] {
+  return records.map((record) => record.id)
+}
+
+export function sorted(texts: readonly string[]): readonly string[] {
+  return [...texts].sort()
+}
+
+/** How often each outcome was answered. */
+export function tally(answers: readonly { readonly outcome: string }[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {}
+  for (const { outcome } of answers) counts[outcome] = (counts[outcome] ?? 0) + 1
+  return counts
+}
+
+/** All at once, as that many processes would. */
+export function together<T>(count: number, act: (index: number) => Promise<T>): Promise<readonly T[]> {
+  return Promise.all(Array.from({ length: count }, (_, index) => act(index)))
+}
+
+export function several<T>(count: number, make: (index: number) => T): readonly T[] {
+  return Array.from({ length: count }, (_, index) => make(index))
+}

@@ -1,0 +1,201 @@
+import assert from "node:assert/strict"
+import { progressOf } from "../../core/fire.ts"
+import { cancel } from "../../core/run.ts"
+import type { ScheduleProgress } from "../../core/schedule.ts"
+import { AN_INSTANT, aLogLine, aPlan, aRun, aSchedule, aSkip } from "./factories.ts"
+import { lawCase } from "./law.ts"
+import {
+  created,
+  enqueued,
+  idsOf,
+  runById,
+  runIfThere,
+  scheduleById,
+  scheduleIfThere,
+  sorted,
+} from "./steps.ts"
+
+/** Other than a fresh schedule's in every field. */
+const PROGRESS: ScheduleProgress = {
+  nextRunAt: AN_INSTANT + 60_000,
+  coveredUntil: AN_INSTANT,
+  overrides: [{ scheduledFor: AN_INSTANT + 60_000, dueAt: null, reason: "holiday", by: "ann" }],
+  paused: { at: AN_INSTANT, until: null, reason: null, by: "ann" },
+  runCount: 3,
+  lastRunId: "the-run",
+  lastRunAt: AN_INSTANT,
+  lastError: "a word",
+  finishedAt: AN_INSTANT + 1,
+}
+
+/** Whole, of batches: a plan is one atom, and the elements of a call don't touch one another. */
+export const WHOLE_PLANS = [
+  lawCase("A fire stores the progress and the runs, and leaves the definition as it is", async (store) => {
+    const schedule = await created(store, aSchedule({ description: "kept", tags: ["a"], payload: { b: 1 } }))
+    const [run, skip] = [aRun(), aSkip()]
+
+    const answers = await store.fire([aPlan(schedule, { progress: PROGRESS, runs: [skip, run] })])
+
+    assert.equal(answers[0]?.outcome, "done")
+    const { version, ...after } = await scheduleById(store, schedule.id)
+    const { version: _, ...before } = schedule
+    assert.deepEqual(after, { ...before, ...PROGRESS })
+    assert.ok(version > schedule.version)
+    assert.equal((await runById(store, run.id)).state, "pending")
+    assert.equal((await runById(store, skip.id)).state, "skipped")
+  }),
+  lawCase("A stale plan leaves the schedule and the runs as they were", async (store) => {
+    const schedule = await created(store, aSchedule())
+    await store.fire([aPlan(schedule)])
+    const before = await scheduleById(store, schedule.id)
+    const late = [aPlan(schedule, { progress: PROGRESS, runs: [aRun(), aSkip()] })]
+
+    assert.deepEqual(await store.fire(late), [{ outcome: "stale" }])
+
+    assert.deepEqual(await scheduleById(store, schedule.id), before)
+    for (const { id } of late[0]!.runs) assert.equal(await runIfThere(store, id), null)
+  }),
+  lawCase(
+    "A held plan leaves the schedule and the runs as they were, also those it would have created",
+    async (store) => {
+      const schedule = await created(store, aSchedule())
+      await enqueued(store, aRun({ liveKey: "nightly" }))
+      const runs = [aRun(), aSkip(), aRun({ liveKey: "nightly" }), aRun()]
+
+      assert.deepEqual(await store.fire([aPlan(schedule, { progress: PROGRESS, runs })]), [
+        { outcome: "held" },
+      ])
+
+      assert.deepEqual(await scheduleById(store, schedule.id), schedule)
+      for (const { id } of runs) assert.equal(await runIfThere(store, id), null)
+    },
+  ),
+  lawCase(
+    "A held plan that would delete its schedule deletes nothing, and stands for another try",
+    async (store) => {
+      const schedule = await created(store, aSchedule())
+      const holder = await enqueued(store, aRun({ liveKey: "nightly" }))
+      const plan = aPlan(schedule, { progress: null, runs: [aRun({ liveKey: "nightly" })] })
+
+      const first = await store.fire([plan])
+      await store.transition([cancel(holder, { reason: null, by: null })!])
+      const second = await store.fire([plan])
+
+      assert.deepEqual(first, [{ outcome: "held" }])
+      assert.deepEqual(second, [{ outcome: "done", created: idsOf(plan.runs) }])
+    },
+  ),
+  lawCase("A plan without progress deletes its schedule and creates its runs", async (store) => {
+    const schedule = await created(store, aSchedule())
+    const run = aRun({ scheduleId: schedule.id })
+
+    const answers = await store.fire([aPlan(schedule, { progress: null, runs: [run] })])
+
+    assert.deepEqual(answers, [{ outcome: "done", created: [run.id] }])
+    assert.equal(await scheduleIfThere(store, schedule.id), null)
+    assert.equal((await runById(store, run.id)).scheduleId, schedule.id)
+  }),
+  lawCase("Two runs of one plan can't hold the same live key: nothing of it happens", async (store) => {
+    const schedule = await created(store, aSchedule())
+    const runs = [aRun({ liveKey: "nightly" }), aRun({ liveKey: "nightly" })]
+
+    assert.deepEqual(await store.fire([aPlan(schedule, { runs })]), [{ outcome: "held" }])
+
+    assert.deepEqual(await scheduleById(store, schedule.id), schedule)
+    for (const { id } of runs) assert.equal(await runIfThere(store, id), null)
+  }),
+  lawCase("Each plan of a call is judged by itself, and answered in its place", async (store) => {
+    const [good, stale, held, last] = await Promise.all(
+      ["good", "stale", "held", "last"].map((id) => created(store, aSchedule({ id }))),
+    )
+    await store.putSchedule(stale!, stale!.version)
+    await enqueued(store, aRun({ liveKey: "taken" }))
+
+    const answers = await store.fire([
+      aPlan(held!, { runs: [aRun({ id: "r-held", liveKey: "taken" })] }),
+      aPlan(good!, { runs: [aRun({ id: "r-good" })] }),
+      aPlan(stale!, { runs: [aRun({ id: "r-stale" })] }),
+      aPlan(last!, { progress: PROGRESS }),
+    ])
+
+    assert.deepEqual(answers, [
+      { outcome: "held" },
+      { outcome: "done", created: ["r-good"] },
+      { outcome: "stale" },
+      { outcome: "done", created: [] },
+    ])
+    assert.ok(await runIfThere(store, "r-good"))
+    assert.deepEqual(progressOf(await scheduleById(store, "last")), PROGRESS)
+  }),
+  lawCase("Each run of an enqueue is judged by itself, and answered in its place", async (store) => {
+    await store.enqueue([aRun({ id: "there" }), aRun({ id: "holder", liveKey: "taken" })])
+
+    const answers = await store.enqueue([
+      aRun({ id: "there" }),
+      aRun({ id: "new-1" }),
+      aRun({ id: "late", liveKey: "taken" }),
+      aRun({ id: "new-2" }),
+    ])
+
+    assert.deepEqual(answers, [
+      { outcome: "exists", runId: "there" },
+      { outcome: "created", runId: "new-1" },
+      { outcome: "held", runId: "holder" },
+      { outcome: "created", runId: "new-2" },
+    ])
+    assert.equal(await runIfThere(store, "late"), null)
+    assert.ok(await runIfThere(store, "new-2"))
+  }),
+  lawCase("A deleted schedule is gone, and its runs stay", async (store) => {
+    const schedule = await created(store, aSchedule())
+    const run = await enqueued(store, aRun({ scheduleId: schedule.id }))
+
+    const answer = await store.deleteSchedule(schedule.id, schedule.version)
+
+    assert.equal(answer.outcome, "done")
+    assert.equal(await scheduleIfThere(store, schedule.id), null)
+    assert.deepEqual(await runById(store, run.id), run)
+  }),
+  lawCase("Log lines are kept whole, in the order given, numbered from 1 within their run", async (store) => {
+    await store.enqueue([aRun({ id: "a" }), aRun({ id: "b" })])
+    const fields = { at: [1, { deep: "✓" }], nothing: null }
+
+    await store.appendLogs([
+      aLogLine("a", { message: "one\n'two' 👋", level: "debug", fields, attempt: 3 }),
+      aLogLine("b", { message: "elsewhere", level: "warn" }),
+      aLogLine("a", { message: "", level: "error" }),
+    ])
+    await store.appendLogs([aLogLine("a", { message: "three" })])
+
+    const ofA = await store.readLogs({ runId: "a", afterNumber: 0, limit: 10 })
+    const { number, at, ...first } = ofA[0]!
+    assert.deepEqual(first, { message: "one\n'two' 👋", level: "debug", fields, attempt: 3 })
+    assert.deepEqual([number, typeof at], [1, "number"])
+    assert.deepEqual(ofA.map((line) => [line.message, line.level]).slice(1), [
+      ["", "error"],
+      ["three", "info"],
+    ])
+    const ofB = await store.readLogs({ runId: "b", afterNumber: 0, limit: 10 })
+    assert.deepEqual([ofB.length, ofB[0]?.number, ofB[0]?.message], [1, 1, "elsewhere"])
+  }),
+  lawCase("Lines appended at once are all kept, each call's in its order, no number twice", async (store) => {
+    const { id } = await enqueued(store, aRun())
+    const calls = Array.from({ length: 10 }, (_, call) => call)
+
+    await Promise.all(
+      calls.map((call) =>
+        store.appendLogs(["a", "b", "c"].map((line) => aLogLine(id, { message: `${call}${line}` }))),
+      ),
+    )
+
+    const lines = await store.readLogs({ runId: id, afterNumber: 0, limit: 100 })
+    const expected = calls.flatMap((call) => ["a", "b", "c"].map((line) => `${call}${line}`))
+    assert.deepEqual(sorted(lines.map((line) => line.message)), expected)
+    for (const call of calls) {
+      const own = lines.filter((line) => line.message.startsWith(String(call)))
+      assert.deepEqual(own.map((line) => line.message.slice(1)).join(""), "abc")
+    }
+    const isRising = lines.every((line, index) => index === 0 || line.number > lines[index - 1]!.number)
+    assert.ok(isRising, "numbers rise")
+  }),
+]

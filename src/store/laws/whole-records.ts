@@ -1,0 +1,264 @@
+import assert from "node:assert/strict"
+import { EARLIEST, LATEST } from "../../core/instant.ts"
+import type { Json } from "../../core/json.ts"
+import type { NewRun, Run } from "../../core/run.ts"
+import { concurrencyKeyOf, type Schedule } from "../../core/schedule.ts"
+import { AN_INSTANT, aHeartbeat, aPlan, aRun, aSchedule, aSkip, aWorker } from "./factories.ts"
+import { lawCase } from "./law.ts"
+import { created, enqueued, idsOf, runById, running, scheduleById, sorted } from "./steps.ts"
+
+/** Whole, of records: what was written is what is read, to the last field and character. */
+export const WHOLE_RECORDS = [
+  lawCase("A schedule is kept as it was put, every field of it", async (store) => {
+    const schedule = aFullSchedule()
+
+    await store.putSchedule(schedule, null)
+
+    const { version, ...kept } = await scheduleById(store, schedule.id)
+    const { version: _, ...sent } = schedule
+    assert.deepEqual(kept, sent)
+    assert.ok(Number.isInteger(version))
+  }),
+  lawCase("A schedule put again is replaced whole", async (store) => {
+    const before = await created(store, aFullSchedule())
+    const after = aSchedule({ id: before.id })
+
+    const answer = await store.putSchedule(after, before.version)
+
+    assert.equal(answer.outcome, "done")
+    assert.deepEqual(await scheduleById(store, before.id), { ...after, version: answer.version })
+  }),
+  lawCase("A run is kept as it was sent, every field of it, with nothing done yet", async (store) => {
+    const run = aFullRun()
+
+    const kept = await enqueued(store, run)
+
+    assert.deepEqual(kept, untouched(run, kept))
+  }),
+  lawCase("A run without anything optional is kept as well", async (store) => {
+    const run = aRun()
+
+    const kept = await enqueued(store, run)
+
+    assert.deepEqual(kept, untouched(run, kept))
+  }),
+  lawCase("A run that a fire creates is kept like one that was enqueued", async (store) => {
+    const schedule = await created(store, aSchedule())
+    const run = aFullRun()
+
+    await store.fire([aPlan(schedule, { runs: [run] })])
+
+    const kept = await runById(store, run.id)
+    assert.deepEqual(kept, untouched(run, kept))
+  }),
+  lawCase("A skip is born finished: completed, due never, with its reason in words", async (store) => {
+    const schedule = await created(store, aSchedule())
+    const skips = [aSkip({ reason: "missed", message: "Nobody was there" }), aSkip()]
+
+    await store.enqueue([skips[0]!])
+    await store.fire([aPlan(schedule, { runs: [skips[1]!] })])
+
+    for (const skip of skips) {
+      const kept = await runById(store, skip.id)
+      assert.deepEqual(kept, untouched(skip, kept))
+      assert.deepEqual([kept.state, kept.claimableAt, kept.startedAt], ["skipped", null, null])
+      assert.equal(kept.completedAt, kept.createdAt)
+    }
+  }),
+  lawCase("Text is kept to the character", async (store) => {
+    for (const text of TEXTS) {
+      const run = aRun({ trigger: text, reason: text, by: text, payload: { [text]: text } })
+      const schedule = aSchedule({ description: text, payload: text, tags: [text], lastError: text })
+
+      const kept = await enqueued(store, run)
+      const keptSchedule = await created(store, schedule)
+
+      assert.deepEqual(kept, untouched(run, kept))
+      assert.deepEqual(keptSchedule, { ...schedule, version: keptSchedule.version })
+    }
+  }),
+  lawCase("A payload is kept as JSON has it", async (store) => {
+    const runs = PAYLOADS.map((payload) => aRun({ payload }))
+
+    await store.enqueue(runs)
+
+    for (const { id, payload } of runs) assert.deepEqual((await runById(store, id)).payload, payload)
+  }),
+  lawCase("A payload of a megabyte is kept", async (store) => {
+    const payload = { text: "å".repeat(500_000) }
+
+    const run = await enqueued(store, aRun({ payload }))
+    const schedule = await created(store, aSchedule({ payload }))
+
+    assert.ok(run.payload !== null && typeof run.payload === "object" && "text" in run.payload)
+    assert.equal(run.payload["text"], payload.text)
+    assert.deepEqual(schedule.payload, run.payload)
+  }),
+  lawCase("The farthest instants and the largest numbers are kept", async (store) => {
+    const run = aRun({
+      scheduledFor: LATEST,
+      missed: { from: EARLIEST, until: LATEST, count: 10_000 },
+      priority: 1_000_000,
+      timeoutMs: Number.MAX_SAFE_INTEGER,
+    })
+    const schedule = aSchedule({
+      startsAt: EARLIEST,
+      endsAt: LATEST,
+      priority: -1_000_000,
+      release: Number.MAX_SAFE_INTEGER,
+    })
+
+    const kept = await enqueued(store, run)
+    const keptSchedule = await created(store, schedule)
+
+    assert.deepEqual(kept, untouched(run, kept))
+    assert.deepEqual(keptSchedule, { ...schedule, version: keptSchedule.version })
+  }),
+  lawCase("The longest ids are kept", async (store) => {
+    const id = "s".repeat(200)
+    const key = concurrencyKeyOf(id)
+    const run = aRun({
+      id: `${id}@2026-03-27T07:00:00.123Z`,
+      scheduleId: id,
+      liveKey: key,
+      concurrencyKey: key,
+    })
+
+    const schedule = await created(store, aSchedule({ id }))
+    await store.fire([aPlan(schedule, { runs: [run] })])
+
+    const kept = await runById(store, run.id)
+    assert.deepEqual(kept, untouched(run, kept))
+  }),
+  lawCase("Ids are compared exactly: case, accents and spaces make another id", async (store) => {
+    const ids = ["resume", "Resume", "résumé", "re\u0301sume\u0301", "resume "]
+
+    const answers = await store.enqueue(ids.map((id) => aRun({ id, liveKey: id })))
+    const schedules = [await created(store, aSchedule({ id: "nightly" })), aSchedule({ id: "Nightly" })]
+    const second = await created(store, schedules[1]!)
+
+    assert.deepEqual(
+      answers,
+      ids.map((id) => ({ outcome: "created", runId: id })),
+    )
+    for (const id of ids) assert.equal((await runById(store, id)).liveKey, id)
+    assert.equal(second.id, "Nightly")
+  }),
+  lawCase("A claim returns the run as it is stored", async (store) => {
+    const sent = aFullRun()
+
+    const run = await running(store, { ...sent, delayMs: 0, notBefore: null })
+
+    assert.deepEqual(run, await runById(store, run.id))
+    const { payload, missed, retry } = sent
+    assert.deepEqual(
+      { payload, missed, retry },
+      { payload: run.payload, missed: run.missed, retry: run.retry },
+    )
+  }),
+  lawCase("A worker's record is what it said at its last heartbeat", async (store) => {
+    const first = aWorker({ id: "first", host: "alpha ✓", pid: 41, tasks: ["report", "vacuum"], slots: 3 })
+    const second = aWorker({ id: "second", tasks: [], state: "draining" })
+    await store.heartbeat(aHeartbeat({ worker: { ...first, slots: 9, tasks: ["other"], state: "draining" } }))
+
+    await store.heartbeat(aHeartbeat({ worker: first }))
+    await store.heartbeat(aHeartbeat({ worker: second }))
+
+    const workers = await store.findWorkers({ limit: 10 })
+    assert.deepEqual(sorted(idsOf(workers)), ["first", "second"])
+    for (const said of [first, second]) {
+      const { startedAt, heartbeatAt, ...kept } = workers.find((worker) => worker.id === said.id)!
+      assert.deepEqual(kept, { ...said, running: 0 })
+      assert.ok(startedAt <= heartbeatAt)
+    }
+  }),
+]
+
+/** As it must be stored before anybody claims it; the store's own instants are taken from what was read. */
+function untouched(run: NewRun, kept: Run): Run {
+  const { delayMs: _, notBefore: __, ...request } = run
+  const { createdAt, completedAt, claimableAt } = kept
+  return {
+    ...request,
+    ...{ createdAt, completedAt, claimableAt },
+    ...{ attempt: 0, failures: 0, lost: 0, workerId: null, startedAt: null },
+    ...{ details: null, error: null, progress: null, attempts: [] },
+  }
+}
+
+const RETRY = { attempts: 7, backoff: "linear", baseMs: 1_500, maxMs: 90_000, jitter: 0.125 } as const
+
+function aFullRun(): NewRun {
+  return aRun({
+    payload: { user: "ann", items: [1, null, { deep: true }] },
+    priority: 10,
+    scheduleId: "nightly",
+    scheduledFor: AN_INSTANT + 1,
+    triggeredBy: "catchup",
+    trigger: "schedule:0 7 * * *",
+    missed: { from: AN_INSTANT - 3_600_000, until: AN_INSTANT + 1, count: 61 },
+    liveKey: "nightly-live",
+    concurrencyKey: concurrencyKeyOf("nightly"),
+    concurrencyLimit: 3,
+    retry: RETRY,
+    timeoutMs: 45_000,
+    reason: "asked for",
+    by: "ann@example.org",
+    delayMs: 60_000,
+    notBefore: AN_INSTANT,
+  })
+}
+
+function aFullSchedule(): Schedule {
+  return aSchedule({
+    revision: 4,
+    updatedAt: AN_INSTANT + 999,
+    declaredAs: "a1b2c3",
+    payload: { list: ["x"], nothing: null },
+    triggers: [
+      { kind: "cron", cron: "0 7 * * MON", dayMatch: "both" },
+      { kind: "every", everyMs: 90_000, anchor: AN_INSTANT },
+      { kind: "every", everyMs: 1_000, anchor: null },
+      { kind: "at", at: AN_INSTANT + 7 },
+    ],
+    timezone: "Europe/Berlin",
+    dst: { gap: "skip", overlap: "both" },
+    ...{
+      priority: -10,
+      jitterMs: 30_000,
+      spacingMs: 9,
+      startsAt: AN_INSTANT,
+      endsAt: AN_INSTANT + 5,
+      maxRuns: 12,
+    },
+    ...{ removeWhenFinished: true, maxConcurrentRuns: 2, retry: RETRY, timeoutMs: 1, enabled: false },
+    catchUp: { policy: "all", graceMs: 1, windowMs: 2, limit: 3 },
+    overlap: { policy: "queue", limit: 5 },
+    dependsOn: [{ scheduleId: "hourly", withinMs: 3_600_000 }],
+    ...{ tags: ["billing", "tier one"], description: "Sends it", owner: "billing", release: 17 },
+    ...{ nextRunAt: AN_INSTANT + 3, coveredUntil: AN_INSTANT + 2, runCount: 9, lastRunId: "r@1" },
+    overrides: [
+      { scheduledFor: AN_INSTANT + 4, dueAt: null, reason: "holiday", by: "ann" },
+      { scheduledFor: AN_INSTANT + 6, dueAt: AN_INSTANT + 8, reason: null, by: null },
+    ],
+    paused: { at: AN_INSTANT, until: AN_INSTANT + 3, reason: "quiet week", by: "bob" },
+    ...{ lastRunAt: AN_INSTANT + 1, lastError: "unknown zone", finishedAt: AN_INSTANT + 10 },
+  })
+}
+
+const TEXTS = [
+  "",
+  " leading and trailing ",
+  "Grüße, 東京, здравствуй, مرحبا",
+  "👩‍👩‍👧‍👦 🏴‍☠️ e\u0301 é",
+  `quotes ' " \` '' "" \\ \\n %s $1 :name ? -- ; /* */ ' or 1=1`,
+  "control \u0001\u0008\t\n\r\u001b\u001f\u007f\u0085\u2028\ufeff",
+  "null",
+]
+
+const PAYLOADS: readonly Json[] = [
+  ...[null, true, false, 0, -1, 0.1, 1e21, 5e-324, Number.MAX_SAFE_INTEGER, "", "null", [], {}],
+  [[[]], [null], [{}]],
+  { $set: { "a.b": 1 }, "": 2, "'": [{ $gt: "" }], constructor: null },
+  { a: { b: { c: { d: { e: { f: [1, [2, [3, [4]]]] } } } } } },
+]

@@ -1,0 +1,8 @@
+/** For users' tests: `belfry/testing`. */
+export {
+  createTestScheduler,
+  type TestScheduler,
+  type TestSchedulerOptions,
+  waitForRun,
+} from "./testing/test-scheduler.ts"
+export { createVirtualClock, type VirtualClock } from "./testing/virtual-clock.ts"

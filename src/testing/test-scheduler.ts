@@ -1,0 +1,177 @@
+import type { When } from "../core/definition.ts"
+import { type Duration, formatDuration, parseDuration } from "../core/duration.ts"
+import { HOUR, parseInstant } from "../core/instant.ts"
+import { systemClock } from "../engine/clock.ts"
+import type { RunEvent } from "../engine/events.ts"
+import { silentLogger } from "../engine/logger.ts"
+import type { RunQuery } from "../scheduler/runs.ts"
+import { createScheduler, type Scheduler, type SchedulerOptions } from "../scheduler/scheduler.ts"
+import type { OccurrenceView } from "../scheduler/schedules.ts"
+import type { RunView } from "../scheduler/views.ts"
+import { createMemoryStore } from "../stores/memory/memory-store.ts"
+import { createVirtualClock, type VirtualClock } from "./virtual-clock.ts"
+
+export interface TestSchedulerOptions extends Omit<SchedulerOptions, "store" | "clock"> {
+  /** The first instant of the test; 2026-01-01T00:00:00Z unless said. */
+  readonly startAt?: When
+  /** Decides what is left to chance: jitter of retries, spread of loops. */
+  readonly seed?: number
+  /** How long, in real time, to wait for a task that does real work before virtual time goes on without it. */
+  readonly patience?: Duration
+}
+
+/** The production engine over a memory store, on a clock that the test moves: a day passes in milliseconds. */
+export async function createTestScheduler(options: TestSchedulerOptions): Promise<TestScheduler> {
+  const { startAt = "2026-01-01T00:00:00Z", seed = 1, patience = "1s", ...rest } = options
+  const clock = createVirtualClock(parseInstant(startAt, "startAt"), seed)
+  const performing = new Performing(parseDuration(patience, "patience"))
+  const scheduler = createScheduler({
+    logger: silentLogger,
+    // The memory store's hints never get lost, so nothing has to be polled for.
+    pollInterval: "6h",
+    ...rest,
+    store: createMemoryStore(clock),
+    clock,
+    hooks: {
+      ...rest.hooks,
+      run(event) {
+        performing.note(event)
+        rest.hooks?.run?.(event)
+      },
+    },
+  })
+  const test = new TestScheduler(scheduler, clock, performing)
+  await test.start()
+  return test
+}
+
+export class TestScheduler {
+  /** The scheduler itself: enqueue, schedules, runs and the rest. */
+  readonly scheduler: Scheduler
+  readonly #clock: VirtualClock
+  readonly #performing: Performing
+
+  constructor(scheduler: Scheduler, clock: VirtualClock, performing: Performing) {
+    this.scheduler = scheduler
+    this.#clock = clock
+    this.#performing = performing
+  }
+
+  async start(): Promise<void> {
+    await this.scheduler.start()
+    await this.#performing.settle()
+  }
+
+  /** The virtual time. */
+  now(): Date {
+    return new Date(this.#clock.now())
+  }
+
+  /** Lets that much time pass; everything that is due in it happens, in order. */
+  advance(duration: Duration): Promise<void> {
+    return this.advanceTo(this.#clock.now() + parseDuration(duration, "advance"))
+  }
+
+  async advanceTo(time: When): Promise<void> {
+    const target = parseInstant(time, "time to advance to")
+    await this.#performing.settle()
+    while (this.#clock.timeline.step(target)) await this.#performing.settle()
+    this.#clock.timeline.jumpTo(target)
+  }
+
+  /** Runs in the order they were created; skipped occurrences only if asked for by state. */
+  async runs(query: RunQuery = {}): Promise<readonly RunView[]> {
+    const runs = await this.scheduler.runs.list({ limit: 1_000, ...query })
+    const shown = query.state === undefined ? runs.filter((run) => run.state !== "skipped") : runs
+    return shown.toReversed()
+  }
+
+  /** The next occurrences of a schedule, without running anything. */
+  next(scheduleId: string, count: number): Promise<readonly OccurrenceView[]> {
+    return this.scheduler.schedules.preview(scheduleId, count)
+  }
+
+  /** Lets time pass until such a run is there, at most as long as said; returns the first. */
+  async waitFor(query: RunQuery, options: { within?: Duration } = {}): Promise<RunView> {
+    const withinMs = parseDuration(options.within ?? HOUR, "within")
+    const deadline = this.#clock.now() + withinMs
+    await this.#performing.settle()
+    do {
+      const [run] = await this.runs(query)
+      if (run !== undefined) return run
+    } while (await this.#stepUntil(deadline))
+    throw new Error(
+      `No run matched ${JSON.stringify(query)} within ${formatDuration(withinMs)} of virtual time`,
+    )
+  }
+
+  async #stepUntil(deadline: number): Promise<boolean> {
+    const hasStepped = this.#clock.timeline.step(deadline)
+    await this.#performing.settle()
+    return hasStepped
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const stopped = this.scheduler.stop({ timeout: 0 })
+    let isStopped = false
+    void stopped.finally(() => {
+      isStopped = true
+    })
+    while (!isStopped) {
+      await turn()
+      this.#clock.timeline.step(Number.POSITIVE_INFINITY)
+    }
+    await stopped
+  }
+}
+
+/** Waits for a run in real time, for tests against a real store. */
+export async function waitForRun(
+  scheduler: Scheduler,
+  query: RunQuery,
+  options: { timeout?: Duration } = {},
+): Promise<RunView> {
+  const timeoutMs = parseDuration(options.timeout ?? "10s", "timeout")
+  const deadline = systemClock.monotonic() + timeoutMs
+  while (systemClock.monotonic() < deadline) {
+    const [run] = await scheduler.runs.list({ limit: 1, ...query })
+    if (run !== undefined) return run
+    await new Promise<void>((resolve) => {
+      systemClock.setTimer(10, resolve)
+    })
+  }
+  throw new Error(`No run matched ${JSON.stringify(query)} within ${formatDuration(timeoutMs)}`)
+}
+
+/**
+ * The runs being performed. Time may not pass while a task does real work, or its lease would end in a blink; but a task
+ * that waits for virtual time to pass would wait for ever, so patience with each attempt ends.
+ */
+class Performing {
+  readonly #patienceMs: number
+  readonly #awaited = new Set<string>()
+
+  constructor(patienceMs: number) {
+    this.#patienceMs = patienceMs
+  }
+
+  note(event: RunEvent): void {
+    if (event.type === "started") this.#awaited.add(event.run.id)
+    else if ("run" in event) this.#awaited.delete(event.run.id)
+  }
+
+  /** Resolves when everything that can happen at this instant has happened. */
+  async settle(): Promise<void> {
+    const startedAt = systemClock.monotonic()
+    await turn()
+    while (this.#awaited.size > 0 && systemClock.monotonic() - startedAt < this.#patienceMs) await turn()
+    this.#awaited.clear()
+  }
+}
+
+/** All promises that can settle without the outside world have settled after a turn of the event loop. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve)
+  })
+}

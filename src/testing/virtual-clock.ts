@@ -1,0 +1,33 @@
+import type { Instant } from "../core/instant.ts"
+import type { Clock } from "../engine/clock.ts"
+import { Timeline } from "./timeline.ts"
+
+/** A clock that stands still until it is told to go on. Chance is seeded, ids count up: a test always runs the same. */
+export interface VirtualClock extends Clock {
+  readonly timeline: Timeline
+}
+
+export function createVirtualClock(startAt: Instant, seed = 1): VirtualClock {
+  const timeline = new Timeline(startAt)
+  const random = seededRandom(seed)
+  let ids = 0
+  return {
+    timeline,
+    now: () => timeline.now,
+    monotonic: () => timeline.now - startAt,
+    setTimer: (delayMs, callback) => timeline.setTimer(delayMs, callback),
+    random,
+    newId: () => `virtual-${String(++ids).padStart(6, "0")}`,
+  }
+}
+
+/** Mulberry32: small, fast, and good enough to shuffle tests. In [0, 1). */
+export function seededRandom(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}

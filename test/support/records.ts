@@ -1,0 +1,103 @@
+import { DEFAULT_RETRY } from "../../src/core/backoff.ts"
+import { defineSchedule, newSchedule, type ScheduleOptions } from "../../src/core/definition.ts"
+import { BelfryError } from "../../src/core/errors.ts"
+import { type FireFacts, type FirePlan, NO_FACTS, planFire } from "../../src/core/fire.ts"
+import { formatInstant, type Instant } from "../../src/core/instant.ts"
+import type { NewRun, RunRef } from "../../src/core/run.ts"
+import type { Schedule, ScheduleDefinition, ScheduleProgress } from "../../src/core/schedule.ts"
+
+/** Records for tests: each mentions only what matters to it, the rest is ordinary. */
+
+/** `at("10:00")` on the day all of these tests live in, or a whole instant. */
+export function at(text: string): Instant {
+  return Date.parse(text.includes("T") ? text : `2026-03-10T${text}Z`)
+}
+
+export const shown = (instant: Instant | null) => (instant === null ? null : formatInstant(instant))
+
+/** When every schedule here was made, and up to where it is settled. */
+export const MADE_AT = at("08:00:00")
+
+/** Hourly, made and settled at 08:00, so first due at 09:00. */
+export function aSchedule(options: ScheduleOptions = {}, progress: Partial<Schedule> = {}): Schedule {
+  return { ...newSchedule("report", aDefinition(options), MADE_AT), version: 7, ...progress }
+}
+
+export function aDefinition(
+  options: ScheduleOptions = {},
+  context: Partial<Parameters<typeof defineSchedule>[1]> = {},
+): ScheduleDefinition {
+  const hasTrigger = ["cron", "every", "at", "in", "triggers"].some((key) => key in options)
+  return defineSchedule(hasTrigger ? options : { cron: "0 * * * *", ...options }, {
+    id: "report",
+    task: "send",
+    payload: null,
+    owner: null,
+    release: 0,
+    now: MADE_AT,
+    ...context,
+  })
+}
+
+export function aRunRef(fields: Partial<RunRef> = {}): RunRef {
+  return { id: "report@2026-03-10T08:00:00Z", state: "running", attempt: 1, failures: 0, lost: 0, ...fields }
+}
+
+export function withUnfinished(...unfinished: readonly RunRef[]): FireFacts {
+  return { ...NO_FACTS, unfinished }
+}
+
+export function aRetry(fields: Partial<typeof DEFAULT_RETRY> = {}) {
+  return { ...DEFAULT_RETRY, ...fields }
+}
+
+/** The schedule as the store has it after the plan. */
+export function applied(schedule: Schedule, plan: FirePlan): Schedule {
+  if (plan.progress === null) throw new Error(`The plan deletes ${schedule.id}`)
+  return { ...schedule, ...plan.progress, version: schedule.version + 1 }
+}
+
+export function progressAfter(plan: FirePlan | null): ScheduleProgress {
+  if (!plan?.progress) throw new Error("The plan has no progress")
+  return plan.progress
+}
+
+/** Fires at each of these times in turn, with no other facts; all runs and the schedule at the end. */
+export function firedAt(schedule: Schedule, ...times: readonly Instant[]) {
+  let current = schedule
+  const runs: NewRun[] = []
+  for (const now of times) {
+    const plan = planFire(current, NO_FACTS, now)
+    runs.push(...plan.runs)
+    current = applied(current, plan)
+  }
+  return { schedule: current, runs }
+}
+
+/** `09:00 schedule`, `09:00 skipped operator`, `09:00-11:00 (3) skipped missed`: a ledger one can read. */
+export function ledger(runs: readonly NewRun[]): readonly string[] {
+  return runs.map((run) => {
+    const range = run.state === "skipped" && run.missed ? run.missed : null
+    const when = range
+      ? `${clock(range.from)}-${clock(range.until)} (${range.count})`
+      : clock(run.scheduledFor!)
+    return `${when} ${run.state === "skipped" ? `skipped ${run.reason}` : run.triggeredBy}`
+  })
+}
+
+export function clock(instant: Instant | null): string {
+  if (instant === null) return "never"
+  const [date, time] = new Date(instant).toISOString().split("T") as [string, string]
+  const short = time.replace(/(:00)?\.000Z$/, "").replace("Z", "")
+  return date === "2026-03-10" ? short : `${date} ${short}`
+}
+
+export function thrownBy(action: () => unknown): BelfryError {
+  try {
+    action()
+  } catch (error) {
+    if (error instanceof BelfryError) return error
+    throw error
+  }
+  throw new Error("Nothing was thrown")
+}
