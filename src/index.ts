@@ -26,6 +26,7 @@ export type { BackfillPlan } from "./scheduler/backfill.ts"
 export type { ReconcileReport } from "./scheduler/declared.ts"
 export type { Enqueued, EnqueueOptions } from "./scheduler/enqueue.ts"
 export type { Ledger, LedgerEntry } from "./scheduler/ledger.ts"
+export type { OccurrenceView } from "./scheduler/preview.ts"
 export type { RunQuery, Runs } from "./scheduler/runs.ts"
 export {
   createScheduler,
@@ -33,6 +34,6 @@ export {
   type SchedulerOptions,
   type StartOptions,
 } from "./scheduler/scheduler.ts"
-export type { OccurrenceView, Schedules, TriggerNowResult } from "./scheduler/schedules.ts"
+export type { Schedules, TriggerNowResult } from "./scheduler/schedules.ts"
 export type { AttemptView, LogLineView, RunView, ScheduleView, WorkerView } from "./scheduler/views.ts"
 export type { Store } from "./store/store.ts"

@@ -83,6 +83,14 @@ describe("catch-up none", () => {
     assert.deepInclude(schedule, { runCount: 0, lastRunId: null, lastRunAt: null, nextRunAt: at("10:00") })
   })
 
+  test("the grace counts from when it was due", () => {
+    const moved = { scheduledFor: at("09:00"), dueAt: at("09:40"), reason: null, by: null }
+
+    assert.deepEqual(ledger(firedAt(aSchedule(none, { overrides: [moved] }), at("09:45")).runs), [
+      "09:00 schedule",
+    ])
+  })
+
   test("after a long absence all are one range, except one that is just due", () => {
     const { runs } = firedAt(aSchedule(none), at("13:05"))
 
@@ -163,7 +171,7 @@ describe("long gaps", () => {
       const plan = planFire(schedule, NO_FACTS, MADE_AT + 365 * DAY)
 
       assert.equal(plan.runs.length, 2)
-      assert.isBelow(performance.now() - started, 500)
+      assert.isBelow(performance.now() - started, 2_000)
     },
   )
 

@@ -104,7 +104,7 @@ export function defineSchedule(options: ScheduleOptions, context: DefinitionCont
     payload: toPayload(context.payload, `Payload of schedule "${id}"`),
     triggers: triggersOf(options, context),
     timezone: options.timezone ?? "UTC",
-    dst: { ...DEFAULT_DST, ...options.dst },
+    dst: dstOf(id, options.dst ?? {}),
     priority: priorityOf(options.priority),
     jitterMs: options.jitter === undefined ? 0 : parseDuration(options.jitter, "jitter"),
     spacingMs: options.spacing === undefined ? 0 : parseDuration(options.spacing, "spacing"),
@@ -130,6 +130,8 @@ export function defineSchedule(options: ScheduleOptions, context: DefinitionCont
 
 /** A schedule that has never been: planned from now, nothing fired. */
 export function newSchedule(id: string, definition: ScheduleDefinition, now: Instant): Schedule {
+  // `in: 0` is due at once: a single instant that is now hasn't passed.
+  const isNow = definition.triggers.some((trigger) => trigger.kind === "at" && trigger.at === now)
   return planAnew(
     {
       ...definition,
@@ -149,7 +151,7 @@ export function newSchedule(id: string, definition: ScheduleDefinition, now: Ins
       lastError: null,
       finishedAt: null,
     },
-    now,
+    isNow ? now - 1 : now,
   )
 }
 
@@ -176,6 +178,7 @@ export function priorityOf(priority: PriorityOption | undefined): number {
 export function defineRetry(options: RetryOptions): RetryPolicy {
   const attempts = options.attempts ?? DEFAULT_RETRY.attempts
   const jitter = options.jitter ?? DEFAULT_RETRY.jitter
+  const backoff = options.backoff ?? DEFAULT_RETRY.backoff
   if (!Number.isInteger(attempts) || attempts < 1 || attempts > 1_000) {
     throw new BelfryError(
       "BELFRY_TASK_INVALID",
@@ -185,13 +188,19 @@ export function defineRetry(options: RetryOptions): RetryPolicy {
   if (!(jitter >= 0 && jitter <= 1)) {
     throw new BelfryError("BELFRY_TASK_INVALID", `retry.jitter is ${jitter}; use a share from 0 to 1.`)
   }
+  if (!["exponential", "linear", "fixed"].includes(backoff)) {
+    throw new BelfryError(
+      "BELFRY_TASK_INVALID",
+      `retry.backoff is "${backoff}"; use "exponential", "linear" or "fixed".`,
+    )
+  }
   const baseMs =
     options.delay === undefined ? DEFAULT_RETRY.baseMs : parseDuration(options.delay, "retry.delay")
   const maxMs =
     options.maxDelay === undefined
       ? Math.max(DEFAULT_RETRY.maxMs, baseMs)
       : parseDuration(options.maxDelay, "retry.maxDelay")
-  return { attempts, backoff: options.backoff ?? DEFAULT_RETRY.backoff, baseMs, maxMs, jitter }
+  return { attempts, backoff, baseMs, maxMs, jitter }
 }
 
 function catchUpOf(options: ScheduleOptions): CatchUp {
@@ -216,12 +225,28 @@ function catchUpOf(options: ScheduleOptions): CatchUp {
   }
 }
 
+function dstOf(
+  id: string,
+  { gap = DEFAULT_DST.gap, overlap = DEFAULT_DST.overlap }: Partial<DstPolicy>,
+): DstPolicy {
+  checkChoice(id, "dst.gap", gap, ["after", "skip"])
+  checkChoice(id, "dst.overlap", overlap, ["first", "second", "both"])
+  return { gap, overlap }
+}
+
+function checkChoice(id: string, field: string, value: string, choices: readonly string[]): void {
+  if (choices.includes(value)) return
+  throw invalid(
+    id,
+    field,
+    `"${value}" is unknown: use ${choices.map((choice) => `"${choice}"`).join(" or ")}`,
+  )
+}
+
 function overlapOf(id: string, options: ScheduleOptions): Overlap {
   const { policy, limit } =
     typeof options.overlap === "object" ? options.overlap : { policy: options.overlap ?? "skip", limit: 1 }
-  if (!["skip", "queue", "replace", "allow"].includes(policy)) {
-    throw invalid(id, "overlap", `"${policy}" is unknown: use "skip", "queue", "replace" or "allow"`)
-  }
+  checkChoice(id, "overlap", policy, ["skip", "queue", "replace", "allow"])
   if (!Number.isInteger(limit) || limit < 1 || limit > 100)
     throw invalid(id, "overlap.limit", `is ${limit}; use 1 to 100`)
   return { policy, limit }
@@ -259,8 +284,11 @@ function triggerOf(options: TriggerOptions, { id, now }: DefinitionContext): Tri
     const found = kinds.length === 0 ? "none" : kinds.join(" and ")
     throw invalid(id, "trigger", `must be exactly one of cron, every, at and in; found ${found}`)
   }
-  if (options.cron !== undefined)
-    return { kind: "cron", cron: options.cron, dayMatch: options.dayMatch ?? "either" }
+  if (options.cron !== undefined) {
+    const { cron, dayMatch = "either" } = options
+    checkChoice(id, "dayMatch", dayMatch, ["either", "both"])
+    return { kind: "cron", cron, dayMatch }
+  }
   if (options.at !== undefined) return { kind: "at", at: parseInstant(options.at, "at") }
   if (options.in !== undefined) {
     if (now === null)

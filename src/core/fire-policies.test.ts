@@ -134,7 +134,10 @@ describe("dependencies", () => {
     })
     const facts = { unfinished: [], lastSuccessAt: { import: at("08:50"), clean: at("08:50") - DAY } }
 
-    assert.equal(planFire(both, facts, at("09:00")).runs[0]?.message, "clean has not succeeded in the last 1d")
+    assert.equal(
+      planFire(both, facts, at("09:00")).runs[0]?.message,
+      "clean has not succeeded in the last 1d",
+    )
   })
 })
 

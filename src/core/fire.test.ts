@@ -75,6 +75,14 @@ describe("firing on time", () => {
     assert.deepEqual(planFire(after, NO_FACTS, at("09:00")).runs, [])
   })
 
+  test("what an operator said about a settled occurrence is forgotten, the rest is kept", () => {
+    const left = (time: string) => ({ scheduledFor: at(time), dueAt: null, reason: null, by: null })
+
+    const { schedule } = firedAt(aSchedule({}, { overrides: [left("09:00"), left("11:00")] }), at("09:00"))
+
+    assert.deepEqual(schedule.overrides, [left("11:00")])
+  })
+
   test("two nodes that read the same schedule make the same plan", () => {
     const schedule = aSchedule({ jitter: "5m" })
 

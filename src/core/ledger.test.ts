@@ -7,7 +7,7 @@ import { type FireFacts, type FirePlan, planFire, planSettle } from "./fire.ts"
 import { HOUR, type Instant, MINUTE, SECOND } from "./instant.ts"
 import { type Occurrence, occurrenceAfter } from "./occurrence.ts"
 import type { NewRun } from "./run.ts"
-import { isSpent, type Schedule, timetableOf } from "./schedule.ts"
+import { isSpent, type OccurrenceOverride, type Schedule, timetableOf } from "./schedule.ts"
 import { move, pause, planAnew, reschedule, restore, resume, skip } from "./steer.ts"
 import { nextInTimetable } from "./timetable.ts"
 
@@ -134,42 +134,35 @@ class Story {
   }
 
   steer(step: Step): void {
-    const { schedule, now } = this
-    const why = { reason: null, by: null }
-    const target = this.upcoming(step.size % 3)
     try {
-      switch (step.kind) {
-        case "pause":
-          return this.apply(pause(schedule, { ...why, until: null }, now))
-        case "pauseFor":
-          return this.apply(pause(schedule, { ...why, until: now + step.size * 2 * MINUTE }, now))
-        case "resume":
-          return this.apply(resume(schedule, now))
-        case "skip":
-          return this.apply(skip(schedule, target?.scheduledFor ?? null, why, now))
-        case "move": {
-          const to = (target?.scheduledFor ?? now) + (step.size - 30) * 20 * SECOND
-          return this.apply(move(schedule, target?.scheduledFor ?? null, to, why, now))
-        }
-        case "restore": {
-          const override = schedule.overrides[step.size % Math.max(1, schedule.overrides.length)]
-          if (override === undefined) return
-          this.apply(restore(schedule, override.scheduledFor, now))
-          if (override.scheduledFor > schedule.coveredUntil!) this.added.delete(override.scheduledFor)
-          return
-        }
-        case "reschedule": {
-          const to = now + (step.size % 200) * MINUTE + (step.size % 2)
-          this.apply(reschedule(schedule, to, why, now))
-          this.added.add(to)
-          return
-        }
-        case "edit":
-          return this.edit()
-      }
+      if (step.kind === "edit") this.edit()
+      else this.apply(this.steered(step))
     } catch (error) {
       if (!(error instanceof BelfryError && error.code === "BELFRY_OCCURRENCE_INVALID")) throw error
     }
+  }
+
+  steered({ kind, size }: Step): FirePlan | null {
+    const { schedule, now } = this
+    const why = { reason: null, by: null }
+    const target = this.upcoming(size % 3)?.scheduledFor ?? null
+    if (kind === "pause") return pause(schedule, { ...why, until: null }, now)
+    if (kind === "pauseFor") return pause(schedule, { ...why, until: now + size * 2 * MINUTE }, now)
+    if (kind === "resume") return resume(schedule, now)
+    if (kind === "skip") return skip(schedule, target, why, now)
+    if (kind === "move") return move(schedule, target, (target ?? now) + (size - 30) * 20 * SECOND, why, now)
+    if (kind === "restore") return this.restored(schedule.overrides[size % schedule.overrides.length])
+    const to = now + (size % 200) * MINUTE + (size % 2)
+    const plan = reschedule(schedule, to, why, now)
+    this.added.add(to)
+    return plan
+  }
+
+  restored(override: OccurrenceOverride | undefined): FirePlan | null {
+    if (override === undefined) return null
+    const plan = restore(this.schedule, override.scheduledFor, this.now)
+    if (override.scheduledFor > this.schedule.coveredUntil!) this.added.delete(override.scheduledFor)
+    return plan
   }
 
   edit(): void {

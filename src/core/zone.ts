@@ -6,7 +6,7 @@ import { DAY, EARLIEST, type Instant, LATEST, SECOND } from "./instant.ts"
  *
  * A wall time is the number of milliseconds the same digits would have in UTC, so that `wall = instant + offset`.
  * A zone is a sequence of spans of constant offset. Reading one from `Intl` costs about 1.4 µs an instant and a cron
- * search would need dozens, so the spans of a year are found once (about 0.2 ms) and kept.
+ * search would need dozens, so the spans of a year are found once (about 0.4 ms) and kept.
  */
 export interface Zone {
   readonly name: string

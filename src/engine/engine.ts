@@ -1,4 +1,5 @@
 import type { Schedule } from "../core/schedule.ts"
+import { describeThrown } from "../core/thrown.ts"
 import type { Hint, Store } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
 import type { Events } from "./events.ts"
@@ -30,17 +31,19 @@ export class Engine {
 
   constructor(context: EngineContext) {
     this.#context = context
-    this.#local = new LocalFiring(context)
     this.#worker = new Worker({ ...context, id: context.worker })
+    // Some stores give no hints: what this process fires, its own worker must not wait for.
+    this.#local = new LocalFiring({ ...context, onFired: () => this.#worker.wake() })
     this.#pruning = createPruning({ ...context, everyMs: PRUNE_EVERY_MS })
     this.#firing = new Firing({
       ...context,
       onFired: (schedule, plan) => {
+        if (plan.runs.length > 0) this.#worker.wake()
         if (!this.#declared.has(schedule.id)) return
         if (plan.progress === null) this.#declared.delete(schedule.id)
-        else this.#declared.set(schedule.id, { ...schedule, ...plan.progress, version: schedule.version + 1 })
+        else this.#declared.set(schedule.id, { ...schedule, ...plan.progress })
       },
-      onOutage: () => this.#local.standIn(this.#declared.values()),
+      onOutage: (since) => this.#local.standIn(this.#declared.values(), since),
       onRecovery: () => this.#local.stepBack(),
     })
   }
@@ -84,21 +87,22 @@ export class Engine {
     return this.#isRunning && (!this.#roles.includes("work") || this.#worker.isIdle)
   }
 
+  /** Something may have become due: look now rather than at the next poll. */
+  hint(hint: Hint): void {
+    if (hint === "schedules") this.#firing.wake()
+    if (hint === "runs") this.#worker.wake()
+    if (hint === "cancelled") this.#worker.check()
+  }
+
   /** Hints only make things faster, so a store that can't give any is no reason not to start. */
   async #listen(): Promise<void> {
     const { store, logger, events } = this.#context
     try {
-      this.#stopListening = await store.listen((hint) => this.#onHint(hint))
+      this.#stopListening = await store.listen((hint) => this.hint(hint))
     } catch (error) {
-      logger.warn({ component: "hints", error }, "The store gives no hints; polling")
+      logger.warn({ component: "hints", error: describeThrown(error) }, "The store gives no hints; polling")
       events.error(error, "hints")
     }
-  }
-
-  #onHint(hint: Hint): void {
-    if (hint === "schedules") this.#firing.wake()
-    if (hint === "runs") this.#worker.wake()
-    if (hint === "cancelled") this.#worker.check()
   }
 }
 

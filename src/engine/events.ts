@@ -1,4 +1,5 @@
 import type { Run, RunChange, SkipReason } from "../core/run.ts"
+import { describeThrown } from "../core/thrown.ts"
 import type { Logger } from "./logger.ts"
 
 /** What happens to runs, as this process sees it. Each is told once, by the process that did it. */
@@ -62,7 +63,7 @@ export class Events {
 
   #call(name: string, hook: () => unknown): void {
     const onThrow = (error: unknown) =>
-      this.#logger.error({ component: "hooks", hook: name, error }, "A hook threw")
+      this.#logger.error({ component: "hooks", hook: name, error: describeThrown(error) }, "A hook threw")
     try {
       const result = hook()
       // A hook may turn out to be async; its rejection must not end the process.

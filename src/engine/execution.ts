@@ -12,7 +12,7 @@ import {
   release,
   succeed,
 } from "../core/run.ts"
-import { describeThrown } from "../core/thrown.ts"
+import { describeThrown, storable } from "../core/thrown.ts"
 import type { Store } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
 import { outputOf } from "./output.ts"
@@ -42,6 +42,7 @@ export class RunAborted extends Error {
 
 /** After its signal is aborted, a task has this long to return before its run is settled without it. */
 const ABORT_GRACE_MS = 5_000
+const PROGRESS_MESSAGE_MAX_BYTES = 1_024
 
 /** One attempt at one run, from claim to the change that ends it. */
 export class Execution {
@@ -53,15 +54,24 @@ export class Execution {
   readonly #store: Store
   readonly #clock: Clock
   readonly #controller = new AbortController()
+  readonly #onProgress: () => void
   #progress: Progress | null = null
   #onAbort: (cause: RunAborted) => void = () => undefined
 
-  constructor(about: { run: Run; task: AnyTask; store: Store; clock: Clock; leaseMs: number }) {
+  constructor(about: {
+    run: Run
+    task: AnyTask
+    store: Store
+    clock: Clock
+    leaseMs: number
+    onProgress: () => void
+  }) {
     this.run = about.run
     this.leaseMs = about.leaseMs
     this.#task = about.task
     this.#store = about.store
     this.#clock = about.clock
+    this.#onProgress = about.onProgress
     this.ended = this.#perform()
   }
 
@@ -73,17 +83,9 @@ export class Execution {
     this.#onAbort(cause)
   }
 
-  get isAborted(): boolean {
-    return this.#controller.signal.aborted
-  }
-
   /** What the next heartbeat should carry; null if the task never spoke of it. */
   get progress(): Progress | null {
     return this.#progress
-  }
-
-  get hasProgress(): boolean {
-    return this.#progress !== null
   }
 
   async #perform(): Promise<RunChange | null> {
@@ -120,7 +122,7 @@ export class Execution {
   /** Never rejects: whatever a task throws is an ending. */
   async #call(log: RunLog): Promise<Ending> {
     try {
-      const payload = await validatePayload(this.#task, this.run.payload ?? undefined)
+      const payload = await validatePayload(this.#task, this.run.payload)
       return { kind: "returned", value: await this.#task.run(this.#contextWith(payload, log)) }
     } catch (thrown) {
       return { kind: "thrown", thrown }
@@ -186,7 +188,11 @@ export class Execution {
       progress: (fraction, message) => {
         if (!Number.isFinite(fraction))
           throw new BelfryError("BELFRY_RUN_INVALID", `Progress ${fraction} is not a number.`)
-        this.#progress = { fraction: Math.min(1, Math.max(0, fraction)), message: message ?? null }
+        this.#onProgress()
+        this.#progress = {
+          fraction: Math.min(1, Math.max(0, fraction)),
+          message: message === undefined ? null : storable(String(message), PROGRESS_MESSAGE_MAX_BYTES),
+        }
       },
       lastSuccess: () => lastSuccessOf(this.#store, this.run.scheduleId),
     }
@@ -208,10 +214,15 @@ const ABORT_MESSAGES: Readonly<Record<AbortCause, string>> = {
 }
 
 function retryFor(thrown: unknown): Failure["retry"] {
-  if (thrown instanceof DoNotRetry) return "never"
-  if (thrown instanceof RetryAfter) return { afterMs: thrown.afterMs }
-  // The same payload will be as wrong the next time.
-  return thrown instanceof BelfryError && thrown.code === "BELFRY_PAYLOAD_INVALID" ? "never" : "policy"
+  try {
+    if (thrown instanceof DoNotRetry) return "never"
+    if (thrown instanceof RetryAfter) return { afterMs: thrown.afterMs }
+    // The same payload will be as wrong the next time.
+    return thrown instanceof BelfryError && thrown.code === "BELFRY_PAYLOAD_INVALID" ? "never" : "policy"
+  } catch {
+    // Even to ask a revoked proxy what it is throws.
+    return "policy"
+  }
 }
 
 function infoOf(run: Run, policy: RetryPolicy): RunInfo {

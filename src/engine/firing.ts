@@ -2,6 +2,7 @@ import { type FirePlan, planFire } from "../core/fire.ts"
 import type { Instant } from "../core/instant.ts"
 import type { SkipReason } from "../core/run.ts"
 import type { Schedule } from "../core/schedule.ts"
+import { describeThrown } from "../core/thrown.ts"
 import type { DueSchedules, FireAnswer, Store } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
 import type { Events } from "./events.ts"
@@ -18,6 +19,7 @@ const BATCH = 100
 export class Firing {
   readonly #context: FiringContext
   readonly #loop: Loop
+  #readAt: Instant | null = null
 
   constructor(context: FiringContext) {
     this.#context = context
@@ -48,7 +50,8 @@ export class Firing {
   async #turn(): Promise<number> {
     const { store, clock } = this.#context
     const read = await store.dueSchedules({ limit: BATCH })
-    const readAt = clock.monotonic()
+    this.#readAt = read.now
+    const answeredAt = clock.monotonic()
     const plans = read.due.map(({ schedule, facts }) => planFire(schedule, facts, read.now))
     const answers = await this.#offer(plans)
 
@@ -56,7 +59,7 @@ export class Firing {
       this.#report(read.due[index]!.schedule, plan, answers[index]!)
     })
     const isUnfinished = read.due.length === BATCH || answers.some((answer) => answer.outcome === "held")
-    return isUnfinished ? 0 : delayUntil(earliest(read, plans), read.now, clock.monotonic() - readAt)
+    return isUnfinished ? 0 : delayUntil(earliest(read, plans), read.now, clock.monotonic() - answeredAt)
   }
 
   async #offer(plans: readonly FirePlan[]): Promise<readonly FireAnswer[]> {
@@ -106,10 +109,15 @@ export class Firing {
 
   #onFault(error: unknown, count: number): void {
     const { logger, events, onOutage } = this.#context
-    if (count === 1) logger.error({ component: "firing", error }, "The store can't be read; trying again")
+    if (count === 1) {
+      logger.error(
+        { component: "firing", error: describeThrown(error) },
+        "The store can't be read; trying again",
+      )
+    }
     events.error(error, "firing")
     // Once may be a hiccup.
-    if (count >= 2) onOutage()
+    if (count >= 2 && this.#readAt !== null) onOutage(this.#readAt)
   }
 }
 
@@ -120,7 +128,8 @@ export interface FiringContext {
   readonly events: Events
   readonly pollMs: number
   onFired(schedule: Schedule, plan: FirePlan): void
-  onOutage(): void
+  /** `since` is when schedules were last read, by the store's clock. */
+  onOutage(since: Instant): void
   onRecovery(): void
 }
 
@@ -136,6 +145,6 @@ export function delayUntil(at: Instant | null, storeNow: Instant, elapsedMs: num
   return at === null ? Number.POSITIVE_INFINITY : Math.max(0, at - storeNow - elapsedMs)
 }
 
-function isoOrNull(instant: Instant | null): string | null {
+export function isoOrNull(instant: Instant | null): string | null {
   return instant === null ? null : new Date(instant).toISOString()
 }

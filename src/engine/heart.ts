@@ -1,3 +1,4 @@
+import { describeThrown } from "../core/thrown.ts"
 import type { HeldRun, Store, Worker as WorkerRecord } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
 import type { Events } from "./events.ts"
@@ -5,8 +6,8 @@ import type { Execution } from "./execution.ts"
 import type { Logger } from "./logger.ts"
 import { Loop } from "./loop.ts"
 
-/** Progress is stored at most this often. */
-const PROGRESS_EVERY_MS = 1_000
+/** Progress is gathered for this long before it is stored. */
+const PROGRESS_AFTER_MS = 1_000
 
 /**
  * One heartbeat for all that a worker holds. It beats three times a lease while anything is held, and rarely otherwise.
@@ -16,20 +17,27 @@ const PROGRESS_EVERY_MS = 1_000
 export class Heart {
   readonly #context: HeartContext
   readonly #loop: Loop
-  /** By our own monotonic clock: when each lease, if not extended, must be given up. */
+  /** What is held. By our own monotonic clock: when each lease, if not extended, must be given up. */
   readonly #deadlines = new Map<Execution, number>()
-  #cancelWatch: (() => void) | null = null
-  #cancelFirstBeat: (() => void) | null = null
+  readonly #watch: Alarm
+  readonly #nextBeat: Alarm
 
   constructor(context: HeartContext) {
     this.#context = context
+    this.#watch = new Alarm(context.clock, () => this.#giveUpOverdue())
+    this.#nextBeat = new Alarm(context.clock, () => {
+      if (this.#deadlines.size > 0) this.#loop.wake()
+    })
     this.#loop = new Loop({
       clock: context.clock,
       longestSleepMs: context.pollMs,
       turn: () => this.#beat(),
       onFault: (error, count) => {
         if (count === 1)
-          context.logger.error({ component: "heartbeat", error }, "The heartbeat fails; trying again")
+          context.logger.error(
+            { component: "heartbeat", error: describeThrown(error) },
+            "The heartbeat fails; trying again",
+          )
         context.events.error(error, "heartbeat")
       },
       onRecovery: () => context.logger.info({ component: "heartbeat" }, "The heart beats again"),
@@ -46,8 +54,8 @@ export class Heart {
 
   /** The last beat says goodbye. If it gets lost the worker's record simply grows old. */
   async stop(): Promise<void> {
-    this.#cancelWatch?.()
-    this.#cancelFirstBeat?.()
+    this.#watch.callOff()
+    this.#nextBeat.callOff()
     await this.#loop.stop()
     try {
       await this.#context.store.heartbeat({ worker: this.#context.describe(), isLeaving: true, held: [] })
@@ -58,13 +66,15 @@ export class Heart {
 
   /** Counts from before the claim was answered, so it errs on the early side. */
   hold(execution: Execution): void {
-    this.#extend(execution, this.#context.clock.monotonic())
-    this.#watch()
+    const now = this.#context.clock.monotonic()
+    this.#extend(execution, now)
     // The loop may be asleep for as long as an idle worker may be. Most runs end before their first beat is due.
-    this.#cancelFirstBeat ??= this.#context.clock.setTimer(execution.leaseMs / 3, () => {
-      this.#cancelFirstBeat = null
-      if (this.#deadlines.size > 0) this.#loop.wake()
-    })
+    this.#nextBeat.setFor(now + execution.leaseMs / 3)
+  }
+
+  /** There is progress to store. */
+  onProgress(): void {
+    this.#nextBeat.setFor(this.#context.clock.monotonic() + PROGRESS_AFTER_MS)
   }
 
   release(execution: Execution): void {
@@ -72,8 +82,8 @@ export class Heart {
   }
 
   async #beat(): Promise<number> {
-    const { store, running, clock } = this.#context
-    const held = [...running.values()].filter((execution) => !execution.isAborted)
+    const { store, clock } = this.#context
+    const held = [...this.#deadlines.keys()]
     const sentAt = clock.monotonic()
     const answer = await store.heartbeat({
       worker: this.#context.describe(),
@@ -82,11 +92,12 @@ export class Heart {
     })
     const gone = new Map(answer.gone.map((entry) => [`${entry.runId} ${entry.attempt}`, entry.why]))
     for (const execution of held) {
+      // It may have ended while the beat was under way.
+      if (!this.#deadlines.has(execution)) continue
       const why = gone.get(`${execution.run.id} ${execution.run.attempt}`)
       if (why === undefined) this.#extend(execution, sentAt)
       else this.#lose(execution, why)
     }
-    this.#watch()
     return this.#rhythm()
   }
 
@@ -97,26 +108,50 @@ export class Heart {
   }
 
   #rhythm(): number {
-    const executions = [...this.#deadlines.keys()]
-    if (executions.length === 0) return Number.POSITIVE_INFINITY
-    const third = Math.min(...executions.map((execution) => execution.leaseMs)) / 3
-    return executions.some((execution) => execution.hasProgress) ? Math.min(PROGRESS_EVERY_MS, third) : third
+    return Math.min(...[...this.#deadlines.keys()].map((execution) => execution.leaseMs)) / 3
   }
 
   #extend(execution: Execution, since: number): void {
-    if (!execution.isAborted) this.#deadlines.set(execution, since + execution.leaseMs * 0.9)
+    const deadline = since + execution.leaseMs * 0.9
+    this.#deadlines.set(execution, deadline)
+    this.#watch.setFor(deadline)
   }
 
-  /** One timer, to the deadline that was earliest when it was set: deadlines only move back, so it is never too late. */
-  #watch(): void {
-    if (this.#cancelWatch !== null || this.#deadlines.size === 0) return
-    const delayMs = Math.max(0, Math.min(...this.#deadlines.values()) - this.#context.clock.monotonic())
-    this.#cancelWatch = this.#context.clock.setTimer(delayMs, () => {
-      this.#cancelWatch = null
-      const now = this.#context.clock.monotonic()
-      for (const [execution, deadline] of this.#deadlines) if (deadline <= now) this.#lose(execution, "lost")
-      this.#watch()
+  #giveUpOverdue(): void {
+    const now = this.#context.clock.monotonic()
+    for (const [execution, deadline] of this.#deadlines) {
+      if (deadline <= now) this.#lose(execution, "lost")
+      else this.#watch.setFor(deadline)
+    }
+  }
+}
+
+/** One timer, to the earliest of the instants it was set for since it last rang. */
+class Alarm {
+  readonly #clock: Clock
+  readonly #onRing: () => void
+  #at = Number.POSITIVE_INFINITY
+  #cancel: () => void = () => undefined
+
+  constructor(clock: Clock, onRing: () => void) {
+    this.#clock = clock
+    this.#onRing = onRing
+  }
+
+  /** By the monotonic clock. */
+  setFor(at: number): void {
+    if (at >= this.#at) return
+    this.#cancel()
+    this.#at = at
+    this.#cancel = this.#clock.setTimer(Math.max(0, at - this.#clock.monotonic()), () => {
+      this.#at = Number.POSITIVE_INFINITY
+      this.#onRing()
     })
+  }
+
+  callOff(): void {
+    this.#cancel()
+    this.#at = Number.POSITIVE_INFINITY
   }
 }
 
@@ -126,7 +161,6 @@ export interface HeartContext {
   readonly logger: Logger
   readonly events: Events
   readonly pollMs: number
-  readonly running: ReadonlyMap<string, Execution>
   describe(): Omit<WorkerRecord, "startedAt" | "heartbeatAt" | "running">
 }
 

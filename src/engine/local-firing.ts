@@ -1,11 +1,14 @@
 import { type FirePlan, NO_FACTS, planFire } from "../core/fire.ts"
+import { type Instant, SECOND } from "../core/instant.ts"
 import { skipRecordOf } from "../core/new-run.ts"
+import { occurrenceAfter } from "../core/occurrence.ts"
 import type { NewRun } from "../core/run.ts"
 import type { Schedule } from "../core/schedule.ts"
+import { describeThrown } from "../core/thrown.ts"
 import type { Store } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
 import type { Events } from "./events.ts"
-import { delayUntil } from "./firing.ts"
+import { delayUntil, isoOrNull } from "./firing.ts"
 import type { Logger } from "./logger.ts"
 import { Loop } from "./loop.ts"
 
@@ -28,7 +31,10 @@ export class LocalFiring {
       turn: () => this.#turn(),
       onFault: (error, count) => {
         if (count === 1)
-          context.logger.error({ component: "local-firing", error }, "Runs can't be written; trying again")
+          context.logger.error(
+            { component: "local-firing", error: describeThrown(error) },
+            "Runs can't be written; trying again",
+          )
         context.events.error(error, "local-firing")
       },
     })
@@ -43,10 +49,10 @@ export class LocalFiring {
     return this.#loop.stop()
   }
 
-  /** Stored schedules can't be read: go on with these, as they were last seen. */
-  standIn(schedules: Iterable<Schedule>): void {
+  /** Stored schedules can't be read since then: go on with these, as they were last seen. */
+  standIn(schedules: Iterable<Schedule>, since: Instant): void {
     if (this.#standIns.size > 0) return
-    for (const schedule of schedules) this.#standIns.set(schedule.id, schedule)
+    for (const schedule of schedules) this.#standIns.set(schedule.id, standInFor(schedule, since))
     if (this.#standIns.size === 0) return
     const { logger } = this.#context
     logger.warn(
@@ -80,21 +86,57 @@ export class LocalFiring {
   }
 
   async #fire(schedule: Schedule, plan: FirePlan): Promise<void> {
-    const { store, events, logger } = this.#context
-    const answers = plan.runs.length === 0 ? [] : await store.enqueue(plan.runs)
+    const { store, events, logger, onFired } = this.#context
+    // What a stand-in is too late for is left to the stored schedule, and so are its records.
+    const runs = this.#standIns.has(schedule.id)
+      ? plan.runs.filter((run) => run.state === "pending")
+      : plan.runs
+    const answers = runs.length === 0 ? [] : await store.enqueue(runs)
     const held: NewRun[] = []
-    plan.runs.forEach((run, index) => {
+    runs.forEach((run, index) => {
       const { outcome, runId } = answers[index]!
       if (outcome === "held") held.push(overlapRecord(schedule, run, runId))
       if (outcome === "created" && run.state === "pending") {
-        logger.info({ component: "local-firing", scheduleId: schedule.id, task: run.task, runId }, "Fired")
+        logger.info(
+          {
+            component: "local-firing",
+            scheduleId: schedule.id,
+            task: run.task,
+            runId,
+            priority: run.priority,
+            nextRunAt: isoOrNull(plan.progress?.nextRunAt ?? null),
+          },
+          "Fired",
+        )
         events.emit({ type: "created", runId, task: run.task, scheduleId: schedule.id })
+        onFired()
       }
     })
     if (held.length > 0) await store.enqueue(held)
     const fired = { ...schedule, ...plan.progress }
     if (this.#local.has(schedule.id)) this.#local.set(schedule.id, fired)
     else if (this.#standIns.has(schedule.id)) this.#standIns.set(schedule.id, fired)
+  }
+}
+
+/**
+ * Two reads that run into their deadline, and a little more. If nothing could be written either, the loops recover at
+ * about the same time; what is older by then belongs to the stored schedule, which knows how many it stands for.
+ */
+const STAND_IN_GRACE_MS = 15 * SECOND
+
+/**
+ * Fires what is due from `since` on, and only on time. Older occurrences may have been fired by others long ago, even run
+ * and forgotten; only the stored schedule knows.
+ */
+function standInFor(schedule: Schedule, since: Instant): Schedule {
+  const { coveredUntil, catchUp, paused, enabled } = schedule
+  const current = { ...schedule, coveredUntil: Math.max(coveredUntil ?? since, since) }
+  const next = paused === null && enabled ? occurrenceAfter(current, current.coveredUntil) : null
+  return {
+    ...current,
+    catchUp: { ...catchUp, policy: "none", graceMs: STAND_IN_GRACE_MS },
+    nextRunAt: next?.dueAt ?? null,
   }
 }
 
@@ -113,4 +155,6 @@ export interface LocalFiringContext {
   readonly logger: Logger
   readonly events: Events
   readonly pollMs: number
+  /** A run was created. */
+  onFired(): void
 }

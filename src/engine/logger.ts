@@ -23,9 +23,18 @@ export function jsonLogger(
   const writer = (name: Level) => (facts: LogFacts, message: string) => {
     if (LEVELS.indexOf(name) < least) return
     const time = now === undefined ? {} : { time: now().toISOString() }
-    write(`${JSON.stringify({ level: name, ...time, ...facts, message }, plainErrors)}\n`)
+    write(`${lineOf({ level: name, ...time, ...facts, message })}\n`)
   }
   return { debug: writer("debug"), info: writer("info"), warn: writer("warn"), error: writer("error") }
+}
+
+/** A fact that can't be written (a circular object, say) costs the facts, never the line, nor the loop that logs. */
+function lineOf({ level, message, ...facts }: LogFacts): string {
+  try {
+    return JSON.stringify({ level, ...facts, message }, plainErrors)
+  } catch (error) {
+    return JSON.stringify({ level, component: String(facts.component), message, unreadable: String(error) })
+  }
 }
 
 /** `JSON.stringify` writes an Error as `{}`. */

@@ -7,6 +7,15 @@ const DETAILS_MAX_BYTES = 1_048_576
 
 /** What a task returned: `{ success, message, details }` is understood, anything else is kept as details. */
 export function outputOf(returned: unknown): { isSuccess: boolean; output: Output } {
+  try {
+    return understood(returned)
+  } catch (error) {
+    // A getter that throws. The task did return.
+    return { isSuccess: true, output: { message: null, details: notStored(error) } }
+  }
+}
+
+function understood(returned: unknown): { isSuccess: boolean; output: Output } {
   if (!isReport(returned)) return { isSuccess: true, output: { message: null, details: detailsOf(returned) } }
   return {
     isSuccess: returned.success,
@@ -34,6 +43,10 @@ function detailsOf(value: unknown): Json {
       ? { notStored: `${bytes} bytes; at most ${DETAILS_MAX_BYTES} are kept` }
       : (JSON.parse(text) as Json)
   } catch (error) {
-    return { notStored: describeThrown(error).split("\n")[0]! }
+    return notStored(error)
   }
+}
+
+function notStored(error: unknown): Json {
+  return { notStored: describeThrown(error).split("\n")[0]! }
 }

@@ -1,4 +1,5 @@
 import { DAY, MINUTE } from "../core/instant.ts"
+import { describeThrown } from "../core/thrown.ts"
 import type { Store } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
 import type { Events } from "./events.ts"
@@ -42,7 +43,12 @@ export function createPruning(context: {
       return pruned.runs === BITE ? 0 : everyMs
     },
     onFault(error, count) {
-      if (count === 1) logger.error({ component: "pruning", error }, "History can't be pruned; trying again")
+      if (count === 1) {
+        logger.error(
+          { component: "pruning", error: describeThrown(error) },
+          "History can't be pruned; trying again",
+        )
+      }
       events.error(error, "pruning")
     },
   })

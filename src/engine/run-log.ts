@@ -92,7 +92,11 @@ function plainFields(fields: object | undefined): Json {
   if (fields === undefined) return null
   try {
     const text = JSON.stringify(fields)
-    return text === undefined || text.length > LINE_MAX_BYTES ? null : (JSON.parse(text) as Json)
+    if (text === undefined) return null
+    const bytes = Buffer.byteLength(text)
+    return bytes > LINE_MAX_BYTES
+      ? { notStored: `${bytes} bytes; at most ${LINE_MAX_BYTES} are kept` }
+      : (JSON.parse(text) as Json)
   } catch {
     return { unreadable: true }
   }

@@ -2,7 +2,7 @@ import { DEFAULT_RETRY, type RetryPolicy } from "../core/backoff.ts"
 import { defineRetry, type RetryOptions, type ScheduleOptions } from "../core/definition.ts"
 import { type Duration, parseDuration } from "../core/duration.ts"
 import { BelfryError } from "../core/errors.ts"
-import type { Json } from "../core/json.ts"
+import { type Json, toPayload } from "../core/json.ts"
 import type { TriggeredBy } from "../core/run.ts"
 import { describeIssues, type SchemaResult, type StandardSchema } from "../core/standard-schema.ts"
 
@@ -133,22 +133,35 @@ export function defineTask<Input = undefined, Output = Input>(
 function declare(task: AnyTask, id: string, options: DeclaredOptions<unknown>): DeclaredSchedule {
   const { payload, local = false, ...rest } = options
   // Most schemas answer at once, and then a mistake shows here, where it was made; an asynchronous one waits for start.
-  const checked = checkPayload(task, payload)
+  const checked = checkPayload(task, toPayload(payload, `Payload of schedule "${id}"`))
   if (!(checked instanceof Promise)) payloadOrThrow(task, checked)
   else checked.catch(() => undefined)
   return { id, task, options: rest, payload, isLocal: local }
 }
 
-/** The payload as the task's code will see it. */
-export async function validatePayload(task: AnyTask, payload: unknown): Promise<unknown> {
+/** A stored payload as the task's code will see it. */
+export async function validatePayload(task: AnyTask, payload: Json): Promise<unknown> {
   return payloadOrThrow(task, await checkPayload(task, payload))
 }
 
-function checkPayload(
-  task: AnyTask,
-  payload: unknown,
-): SchemaResult<unknown> | Promise<SchemaResult<unknown>> {
-  return task.payload === null ? { value: payload } : task.payload["~standard"].validate(payload)
+/** Stores keep nothing and null alike: nothing is tried first, null if the schema refuses nothing. */
+function checkPayload(task: AnyTask, payload: Json): Checked {
+  if (task.payload === null) return { value: payload ?? undefined }
+  const schema = task.payload["~standard"]
+  const checked = schema.validate(payload ?? undefined)
+  if (payload !== null) return checked
+  const orNull = (nothing: SchemaResult<unknown>): Checked => {
+    if (nothing.issues === undefined) return nothing
+    return whenChecked(schema.validate(null), (asNull) => (asNull.issues === undefined ? asNull : nothing))
+  }
+  return whenChecked(checked, orNull)
+}
+
+type Checked = SchemaResult<unknown> | Promise<SchemaResult<unknown>>
+
+/** Stays synchronous if it is: see `declare`. */
+function whenChecked(checked: Checked, next: (result: SchemaResult<unknown>) => Checked): Checked {
+  return checked instanceof Promise ? checked.then(next) : next(checked)
 }
 
 function payloadOrThrow(task: AnyTask, result: SchemaResult<unknown>): unknown {

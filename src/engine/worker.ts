@@ -1,4 +1,5 @@
 import { isFinished, type Run, type RunChange } from "../core/run.ts"
+import { describeThrown } from "../core/thrown.ts"
 import type { Store, Worker as WorkerRecord } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
 import type { Events } from "./events.ts"
@@ -18,6 +19,8 @@ export class Worker {
   readonly #settler: Settler
   readonly #claiming: Loop
   readonly #heart: Heart
+  /** By the monotonic clock: whoever wakes us, not before. */
+  #nextClaimAt = 0
   #isDraining = false
   #isIdle = false
   #whenEmpty: (() => void) | null = null
@@ -32,12 +35,15 @@ export class Worker {
       turn: () => this.#claim(),
       onFault: (error, count) => {
         if (count === 1)
-          context.logger.error({ component: "worker", error }, "Runs can't be claimed; trying again")
+          context.logger.error(
+            { component: "worker", error: describeThrown(error) },
+            "Runs can't be claimed; trying again",
+          )
         context.events.error(error, "worker")
       },
       onRecovery: () => context.logger.info({ component: "worker" }, "Runs can be claimed again"),
     })
-    this.#heart = new Heart({ ...context, running: this.#running, describe: () => this.#describe() })
+    this.#heart = new Heart({ ...context, describe: () => this.#describe() })
   }
 
   start(): void {
@@ -82,12 +88,15 @@ export class Worker {
     const free = slots - this.#running.size
     // Each run that ends wakes this loop.
     if (free <= 0) return Number.POSITIVE_INFINITY
+    const tooEarlyMs = this.#nextClaimAt - clock.monotonic()
+    if (tooEarlyMs > 0) return tooEarlyMs
+    this.#nextClaimAt = clock.monotonic() + nextDelayMs
     const claimed = await store.claim({ workerId: this.#context.id, tasks: this.#leases(), limit: free })
     const readAt = clock.monotonic()
     for (const run of claimed.runs) this.#begin(run, claimed.now)
     this.#noteIdle(claimed.runs.length === 0)
-    if (claimed.runs.length === free) return nextDelayMs
-    return Math.max(nextDelayMs, delayUntil(claimed.nextClaimableAt, claimed.now, clock.monotonic() - readAt))
+    if (claimed.runs.length === free) return 0
+    return delayUntil(claimed.nextClaimableAt, claimed.now, clock.monotonic() - readAt)
   }
 
   #leases() {
@@ -108,11 +117,25 @@ export class Worker {
     )
     events.emit({ type: "started", run, latenessMs })
     // The same run again means that we lost it, and the store has given it back to us: the older attempt must go.
-    this.#running.get(run.id)?.abort("lease-lost")
-    const execution = new Execution({ run, task, store, clock, leaseMs: this.#leaseOf(task) })
+    this.#drop(run.id)
+    const execution = new Execution({
+      run,
+      task,
+      store,
+      clock,
+      leaseMs: this.#leaseOf(task),
+      onProgress: () => this.#heart.onProgress(),
+    })
     this.#running.set(run.id, execution)
     this.#heart.hold(execution)
     void this.#finish(execution)
+  }
+
+  #drop(runId: string): void {
+    const older = this.#running.get(runId)
+    if (older === undefined) return
+    this.#heart.release(older)
+    older.abort("lease-lost")
   }
 
   async #finish(execution: Execution): Promise<void> {
@@ -122,7 +145,7 @@ export class Worker {
       this.#report(run, change, change === null ? false : await this.#settler.settle(change))
     } catch (error) {
       this.#context.logger.error(
-        { component: "worker", runId: run.id, error },
+        { component: "worker", runId: run.id, error: describeThrown(error) },
         "The run's end can't be stored",
       )
       this.#context.events.error(error, "worker")

@@ -61,6 +61,12 @@ export async function doBackfill(
   plan: BackfillPlan,
   options: { concurrency: number; by: string | null; onProgress?: (done: number, total: number) => void },
 ): Promise<readonly string[]> {
+  const { concurrency } = options
+  if (!Number.isInteger(concurrency) || concurrency < 1)
+    throw new BelfryError(
+      "BELFRY_BACKFILL_INVALID",
+      `The backfill of "${schedule.id}" can't be done: concurrency is ${concurrency}; use a whole number from 1 up.`,
+    )
   const runs = plan.occurrences.map((scheduledFor) => backfillRun(schedule, scheduledFor, plan.name, options))
   const created: string[] = []
   for (let start = 0; start < runs.length; start += CHUNK) {

@@ -34,7 +34,7 @@ export async function steerSchedule(
     const plan = decide(schedule, await store.now())
     if (plan === null) return schedule
     const [answer] = await store.fire([plan])
-    if (answer!.outcome === "done") return { ...schedule, ...plan.progress, version: schedule.version + 1 }
+    if (answer!.outcome === "done") return { ...schedule, ...plan.progress }
   }
   throw tooManyTries(id)
 }

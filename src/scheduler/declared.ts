@@ -1,11 +1,12 @@
 import { checkId, defineSchedule, newSchedule } from "../core/definition.ts"
 import { BelfryError } from "../core/errors.ts"
+import { toPayload } from "../core/json.ts"
 import { type Declared, fingerprint, type ReconcileDiff, reconcile } from "../core/reconcile.ts"
 import type { Schedule } from "../core/schedule.ts"
 import type { Logger } from "../engine/logger.ts"
 import { type AnyTask, type DeclaredSchedule, validatePayload } from "../engine/task.ts"
-import type { Store } from "../store/store.ts"
-import { editSchedule } from "./change-schedule.ts"
+import type { Store, Swap } from "../store/store.ts"
+import { editSchedule, findSchedule } from "./change-schedule.ts"
 
 /** What happened, or would happen, to the stored schedules of an owner. */
 export interface ReconcileReport {
@@ -55,7 +56,8 @@ export function defineDeclared(
 
 /** For schemas that answer asynchronously; the others have been checked where they were declared. */
 export async function checkDeclaredPayloads(schedules: readonly DeclaredSchedule[]): Promise<void> {
-  for (const { task, payload } of schedules) await validatePayload(task, payload)
+  for (const { id, task, payload } of schedules)
+    await validatePayload(task, toPayload(payload, `Payload of schedule "${id}"`))
 }
 
 export async function reconcileDeclared(
@@ -105,9 +107,25 @@ async function apply(store: Store, diff: ReconcileDiff): Promise<void> {
     })
   }
   for (const { stored, definition } of diff.noted) {
-    await store.putSchedule({ ...stored, release: definition.release }, stored.version)
+    await untilDone(store, stored, (schedule) =>
+      store.putSchedule({ ...schedule, release: definition.release }, schedule.version),
+    )
   }
-  for (const { id, version } of diff.pruned) await store.deleteSchedule(id, version)
+  for (const stored of diff.pruned)
+    await untilDone(store, stored, ({ id, version }) => store.deleteSchedule(id, version))
+}
+
+/** A fire in between moves the version and changes nothing else; an edit by somebody does, and then it is theirs. */
+async function untilDone(
+  store: Store,
+  stored: Schedule,
+  swap: (schedule: Schedule) => Promise<Swap>,
+): Promise<void> {
+  let schedule: Schedule | null = stored
+  while (schedule !== null && schedule.revision === stored.revision && schedule.release === stored.release) {
+    if ((await swap(schedule)).outcome === "done") return
+    schedule = await findSchedule(store, stored.id)
+  }
 }
 
 function reportOf(diff: ReconcileDiff): ReconcileReport {

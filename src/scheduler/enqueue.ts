@@ -46,7 +46,9 @@ export async function newRunFor(
 ): Promise<NewRun> {
   const name = typeof task === "string" ? task : task.name
   if (name === "") throw new BelfryError("BELFRY_RUN_INVALID", "The task's name is empty.")
-  if (typeof task !== "string") await validatePayload(task, payload)
+  const stored = toPayload(payload, `Payload of task "${name}"`)
+  // In the form it is stored in: what JSON changes (a Date, say) must show here, not at the run.
+  if (typeof task !== "string") await validatePayload(task, stored)
   const { concurrency, key, retry, timeout } = options
   if (concurrency !== undefined && (!Number.isInteger(concurrency.limit) || concurrency.limit < 1)) {
     throw new BelfryError(
@@ -57,7 +59,7 @@ export async function newRunFor(
   return {
     id: checkRunId(options.id ?? clock.newId()),
     task: name,
-    payload: toPayload(payload, `Payload of task "${name}"`),
+    payload: stored,
     priority: priorityOf(options.priority),
     scheduleId: null,
     scheduledFor: null,

@@ -21,6 +21,7 @@ import {
   reconcileDeclared,
 } from "./declared.ts"
 import { type Enqueued, type EnqueueOptions, newRunFor } from "./enqueue.ts"
+import { withOwnHints } from "./hinting-store.ts"
 import { Runs } from "./runs.ts"
 import { Schedules } from "./schedules.ts"
 import { type WorkerView, workerView } from "./views.ts"
@@ -80,7 +81,6 @@ export class Scheduler {
 
   constructor(options: SchedulerOptions) {
     const { store, clock = systemClock, logger = jsonLogger(), owner = "code", release = 0 } = options
-    this.#store = store
     this.#clock = clock
     this.#logger = logger
     this.#tasks = tasksByName(options.tasks ?? [])
@@ -93,8 +93,9 @@ export class Scheduler {
     this.#set = { owner, release, prune, declared: defined.filter(({ id }) => !isLocal.has(id)) }
     this.#engine = engineOf(options, { store, clock, logger, tasks: [...this.#tasks.values()] })
     const ready = () => this.#open()
-    this.schedules = new Schedules({ store, clock, tasks: this.#tasks, ready })
-    this.runs = new Runs({ store, ready })
+    this.#store = withOwnHints(store, (hint) => this.#engine.hint(hint))
+    this.schedules = new Schedules({ store: this.#store, clock, tasks: this.#tasks, ready })
+    this.runs = new Runs({ store: this.#store, ready })
   }
 
   /** Reconciles what is declared, then fires and works. Starting twice is starting once. */

@@ -1,9 +1,15 @@
-import { defineSchedule, newSchedule, type ScheduleOptions, type When } from "../core/definition.ts"
+import {
+  defineSchedule,
+  newSchedule,
+  type PriorityOption,
+  priorityOf,
+  type ScheduleOptions,
+  type When,
+} from "../core/definition.ts"
 import { BelfryError } from "../core/errors.ts"
 import { type Instant, parseInstant } from "../core/instant.ts"
 import { toPayload } from "../core/json.ts"
 import { requestOf } from "../core/new-run.ts"
-import { type Occurrence, occurrenceAfter } from "../core/occurrence.ts"
 import type { NewRun } from "../core/run.ts"
 import type { Schedule, ScheduleDefinition } from "../core/schedule.ts"
 import { move, pause, reschedule, restore, resume, skip, type Why } from "../core/steer.ts"
@@ -13,6 +19,7 @@ import type { Store } from "../store/store.ts"
 import { BACKFILL_MAX, type BackfillPlan, doBackfill, planBackfill } from "./backfill.ts"
 import { editSchedule, requireSchedule, steerSchedule } from "./change-schedule.ts"
 import { type Ledger, type LedgerPage, readLedger } from "./ledger.ts"
+import { type OccurrenceView, upcoming } from "./preview.ts"
 import { changedOptions, type ScheduleChanges } from "./schedule-options.ts"
 import { type ScheduleView, scheduleView } from "./views.ts"
 
@@ -32,7 +39,7 @@ export type CreateOptions<Input> = ScheduleOptions &
 export interface TriggerNowOptions extends Because {
   /** Instead of the schedule's own. */
   readonly payload?: unknown
-  readonly priority?: number
+  readonly priority?: PriorityOption
   /** Also leaves out the next occurrence. */
   readonly insteadOfNext?: boolean
 }
@@ -41,13 +48,6 @@ export interface TriggerNowResult {
   /** `skipped`: the overlap policy is `skip` and `runId` is still unfinished. */
   readonly outcome: "created" | "skipped"
   readonly runId: string
-}
-
-export interface OccurrenceView {
-  readonly scheduledFor: Date
-  /** With jitter, or where it was moved to. */
-  readonly dueAt: Date
-  readonly isSkipped: boolean
 }
 
 export interface BackfillOptions {
@@ -157,7 +157,7 @@ export class Schedules {
       ...requestOf(schedule),
       id: `${id}+${this.#clock.newId()}`,
       payload,
-      priority: options.priority ?? schedule.priority,
+      priority: options.priority === undefined ? schedule.priority : priorityOf(options.priority),
       triggeredBy: "manual",
       trigger: "manual",
       ...whyOf(options),
@@ -203,7 +203,7 @@ export class Schedules {
   async preview(id: string, count = 10): Promise<readonly OccurrenceView[]> {
     await this.#ready()
     const schedule = await requireSchedule(this.#store, id)
-    return upcoming(schedule, schedule.coveredUntil ?? (await this.#store.now()), pageSize(count))
+    return upcoming(schedule, await this.#store.now(), pageSize(count))
   }
 
   /** Past occurrences, newest first, each with what became of it and why. */
@@ -235,7 +235,8 @@ export class Schedules {
         `The backfill of "${plan.scheduleId}" was planned for ${plan.occurrences.length} occurrences; it would now be ${current.occurrences.length} or others.`,
       )
     }
-    return doBackfill(this.#store, schedule, plan, { concurrency: 1, ...options, by: options.by ?? null })
+    const { concurrency = 1, by = null } = options
+    return doBackfill(this.#store, schedule, plan, { ...options, concurrency, by })
   }
 
   async #steer(id: string, decide: Parameters<typeof steerSchedule>[2]): Promise<ScheduleView> {
@@ -245,7 +246,7 @@ export class Schedules {
 
   async #checkPayload(taskName: string, payload: unknown): Promise<void> {
     const task = this.#tasks.get(taskName)
-    if (task !== undefined) await validatePayload(task, payload ?? undefined)
+    if (task !== undefined) await validatePayload(task, toPayload(payload, `Payload of task "${taskName}"`))
   }
 }
 
@@ -254,17 +255,6 @@ function startingNow(id: string, definition: ScheduleDefinition, now: Instant): 
   const schedule = newSchedule(id, definition, now)
   const first = { scheduledFor: now, dueAt: now, reason: "Started immediately", by: null }
   return { ...schedule, coveredUntil: now - 1, nextRunAt: now, finishedAt: null, overrides: [first] }
-}
-
-function upcoming(schedule: Schedule, after: Instant, count: number): readonly OccurrenceView[] {
-  const found: OccurrenceView[] = []
-  let occurrence: Occurrence | null = occurrenceAfter(schedule, after)
-  while (occurrence !== null && found.length < count) {
-    const { scheduledFor, dueAt, isSkipped } = occurrence
-    found.push({ scheduledFor: new Date(scheduledFor), dueAt: new Date(dueAt), isSkipped })
-    occurrence = occurrenceAfter(schedule, scheduledFor + schedule.spacingMs)
-  }
-  return found
 }
 
 function whyOf({ reason, by }: Because): Why {

@@ -11,6 +11,8 @@ export function labOf(createStore: (clock: { now(): Instant }) => Store): Lab {
     },
     async pass(ms) {
       now += ms
+      // What the store does on its own, such as a late hint, happens meanwhile.
+      await new Promise((resolve) => setImmediate(resolve))
     },
   }
 }

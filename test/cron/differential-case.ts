@@ -8,7 +8,6 @@ export interface Case {
   /** Whether the digits of this wall time match the expression. */
   readonly matches: (wall: number) => boolean
   readonly matchesDay: (wall: number) => boolean
-  readonly daysOfMonth: ReadonlySet<number>
 }
 
 const ZONES = [
@@ -62,7 +61,6 @@ export function caseOf(seed: number): Case {
     isFixedTime: !minute.text.startsWith("*") && !hour.text.startsWith("*"),
     matches: (wall) => matchesTime(wall) && matchesDay(wall),
     matchesDay,
-    daysOfMonth: day.values,
   }
 }
 

@@ -95,12 +95,10 @@ const EXPLANATIONS: readonly Explanation[] = [
       moment.wallsByOtherOffset.length > 0,
   },
   {
-    name: "the 1st is left out after a month that is too short for another day of the field",
+    name: "after a short month its days up to a 31st that doesn't exist are looked at, and the first of the next are left out",
     peers: ["croner"],
-    isOne: ({ kind, about, moment }) =>
-      kind === "missing" &&
-      new Date(moment.wall).getUTCDate() === 1 &&
-      lengthOfMonthBefore(moment.wall) < Math.max(...about.daysOfMonth),
+    isOne: ({ kind, moment }) =>
+      kind === "missing" && new Date(moment.wall).getUTCDate() + lengthOfMonthBefore(moment.wall) <= 31,
   },
 ]
 

@@ -48,9 +48,7 @@ const RUNGS = 61
 function ladderOf(values: readonly number[]): Ladder {
   const atOrAfter = new Int8Array(RUNGS).fill(-1)
   const atOrBefore = new Int8Array(RUNGS).fill(-1)
-  for (let rung = 0; rung < RUNGS; rung++) {
-    atOrAfter[rung] = values.find((value) => value >= rung) ?? -1
-    atOrBefore[rung] = values.findLast((value) => value <= rung) ?? -1
-  }
+  for (const value of values.toReversed()) atOrAfter.fill(value, 0, value + 1)
+  for (const value of values) atOrBefore.fill(value, value)
   return { first: values[0]!, last: values[values.length - 1]!, atOrAfter, atOrBefore }
 }

@@ -25,8 +25,8 @@ export function daysIn(cron: CalendarCron, length: number, firstWeekday: number)
 export function weekdaysByFirst(weekdays: readonly number[]): readonly number[] {
   return [0, 1, 2, 3, 4, 5, 6].map((firstWeekday) => {
     let bits = 0
-    for (let day = 1; day <= 31; day++) {
-      if (weekdays.includes((firstWeekday + day - 1) % 7)) bits |= 1 << day
+    for (const weekday of weekdays) {
+      for (let day = 1 + ((weekday - firstWeekday + 7) % 7); day <= 31; day += 7) bits |= 1 << day
     }
     return bits
   })

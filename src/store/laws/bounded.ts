@@ -51,12 +51,12 @@ const limits = [
   lawCase("Among equal priorities the longest due goes first, whichever came first", async (store, lab) => {
     const now = await store.now()
     await store.enqueue([
-      aRun({ id: "second", delayMs: 60 }),
-      aRun({ id: "urgent", delayMs: 90, priority: 1 }),
-      aRun({ id: "first", delayMs: 30 }),
-      aRun({ id: "third", notBefore: now - 1, delayMs: 90 }),
+      aRun({ id: "second", delayMs: 200 }),
+      aRun({ id: "urgent", delayMs: 300, priority: 1 }),
+      aRun({ id: "first", delayMs: 100 }),
+      aRun({ id: "third", notBefore: now - 1, delayMs: 300 }),
     ])
-    await lab.pass(2 * SHORT_MS)
+    await lab.pass(4 * SHORT_MS)
 
     const one = await store.claim(aClaim({ limit: 2 }))
     const two = await store.claim(aClaim({ limit: 2 }))

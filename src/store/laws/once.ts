@@ -30,7 +30,7 @@ const firing = [
 
     assert.deepEqual(tally(answers), { done: 1, stale: 19 })
     const done = answers.find((answer) => answer.outcome === "done")
-    assert.deepEqual(done?.created, idsOf(plan.runs))
+    assert.deepEqual(sorted(done?.created ?? []), sorted(idsOf(plan.runs)))
     assert.deepEqual(await store.countRuns({ scheduleId: schedule.id }), { ...NONE, pending: 1, skipped: 1 })
   }),
   lawCase(

@@ -21,6 +21,7 @@ export const WHOLE_CHANGES = [
 
       const after = await runById(store, run.id)
       const { completedAt } = after
+      const endedAt = after.attempts[0]?.endedAt
       const ended = {
         attempt: 1,
         workerId: "w1",
@@ -32,7 +33,7 @@ export const WHOLE_CHANGES = [
         ...run,
         ...OUTPUT,
         ...{ state: "succeeded", claimableAt: null, workerId: null, completedAt },
-        attempts: [{ ...ended, endedAt: completedAt }],
+        attempts: [{ ...ended, endedAt }],
       })
     },
   ),

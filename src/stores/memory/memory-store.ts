@@ -101,7 +101,7 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
       operate((now) => {
         const answers = changes.map((change) => applyChange(shelf, change, now))
         if (changes.some((change) => change.state === "cancelled")) hint("cancelled")
-        hint("runs")
+        if (changes.some((change) => freesSomething(shelf, change))) hint("runs")
         return answers
       }),
     prune: (request: PruneRequest) => operate((now) => shelf.prune(request, now)),
@@ -122,6 +122,11 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
 
 function isSooner(next: Instant | null, before: Instant | null): boolean {
   return next !== null && (before === null || next < before)
+}
+
+/** A run that waits again, or one whose end lets another with its concurrency key begin. */
+function freesSomething(shelf: Shelf, change: RunChange): boolean {
+  return change.state === "pending" || shelf.runs.get(change.runId)?.concurrencyLimit != null
 }
 
 /** All of the plan, or nothing. */

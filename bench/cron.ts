@@ -1,0 +1,163 @@
+/**
+ * Zoned `next()` a second, beside croner, cron-parser and cronosjs in the same run, and the slowest first question.
+ * `npx tsx bench/cron.ts`
+ */
+import { CronExpressionParser } from "cron-parser"
+import { Cron as Croner } from "croner"
+import { CronosExpression } from "cronosjs"
+import { parseCron } from "../src/core/cron/parse.ts"
+import { nextOccurrence } from "../src/core/cron/search.ts"
+
+const ORDINARY = [
+  ["*/5 * * * *", "America/New_York"],
+  ["0 * * * *", "Europe/Berlin"],
+  ["30 9 * * MON-FRI", "Europe/London"],
+  ["0 2 * * *", "America/Los_Angeles"],
+  ["15,45 8-18 * * *", "Australia/Sydney"],
+  ["0 6 1,15 * *", "Asia/Kolkata"],
+] as const
+
+const START = Date.UTC(2026, 0, 1)
+const TIMED_MS = 400
+
+/** Walks from occurrence to occurrence, and begins again after a few years so that zones stay ordinary, too. */
+type Walk = (calls: number) => void
+
+const LIBRARIES: Readonly<
+  Record<
+    string,
+    {
+      walk: (expression: string, timezone: string) => Walk
+      parseAndNext: (expression: string, timezone: string) => void
+    }
+  >
+> = {
+  belfry: {
+    walk: (expression, timezone) => {
+      const cron = parseCron(expression, { timezone })
+      let at = START
+      return (calls) => {
+        for (let call = 0; call < calls; call++) {
+          at = nextOccurrence(cron, at)!
+          if (at > START + 3e11) at = START
+        }
+      }
+    },
+    parseAndNext: (expression, timezone) => nextOccurrence(parseCron(expression, { timezone }), START),
+  },
+  croner: {
+    walk: (expression, timezone) => {
+      const cron = new Croner(expression, { timezone, paused: true })
+      let at = new Date(START)
+      return (calls) => {
+        for (let call = 0; call < calls; call++) at = cron.nextRun(at)!
+      }
+    },
+    parseAndNext: (expression, timezone) =>
+      new Croner(expression, { timezone, paused: true }).nextRun(new Date(START)),
+  },
+  "cron-parser": {
+    walk: (expression, timezone) => {
+      const cron = CronExpressionParser.parse(expression, { tz: timezone, currentDate: new Date(START) })
+      return (calls) => {
+        for (let call = 0; call < calls; call++) cron.next()
+      }
+    },
+    parseAndNext: (expression, timezone) =>
+      CronExpressionParser.parse(expression, { tz: timezone, currentDate: new Date(START) }).next(),
+  },
+  cronosjs: {
+    walk: (expression, timezone) => {
+      const cron = CronosExpression.parse(expression, { timezone })
+      let at = new Date(START)
+      return (calls) => {
+        for (let call = 0; call < calls; call++) at = cron.nextDate(at)!
+      }
+    },
+    parseAndNext: (expression, timezone) =>
+      CronosExpression.parse(expression, { timezone }).nextDate(new Date(START)),
+  },
+}
+
+function callsPerSecond(walk: Walk): number {
+  let batch = 50
+  walk(batch)
+  let calls = 0
+  const startedAt = process.hrtime.bigint()
+  let elapsedMs = 0
+  while (elapsedMs < TIMED_MS) {
+    walk(batch)
+    calls += batch
+    elapsedMs = Number(process.hrtime.bigint() - startedAt) / 1e6
+    if (elapsedMs < TIMED_MS / 50) batch *= 2
+  }
+  return (calls / elapsedMs) * 1_000
+}
+
+function geometricMean(values: readonly number[]): number {
+  return Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length)
+}
+
+const rows = Object.entries(LIBRARIES).map(([name, library]) => {
+  const next = ORDINARY.map(([expression, timezone]) => callsPerSecond(library.walk(expression, timezone)))
+  const parseAndNext = ORDINARY.map(([expression, timezone]) =>
+    callsPerSecond((calls) => {
+      for (let call = 0; call < calls; call++) library.parseAndNext(expression, timezone)
+    }),
+  )
+  return { name, next, mean: geometricMean(next), parseAndNext: geometricMean(parseAndNext) }
+})
+
+const croner = rows.find((row) => row.name === "croner")!
+const shown = (value: number) => Math.round(value).toLocaleString("en-US")
+console.log(
+  "Calls a second on",
+  ORDINARY.map(([expression, timezone]) => `${expression} ${timezone}`).join("; "),
+)
+console.table(
+  rows.map((row) => ({
+    library: row.name,
+    "next, each": row.next.map(shown).join(" "),
+    "next, mean": shown(row.mean),
+    "to croner": `${(row.mean / croner.mean).toFixed(1)}×`,
+    "parse + next": shown(row.parseAndNext),
+    "parse + next to croner": `${(row.parseAndNext / croner.parseAndNext).toFixed(1)}×`,
+  })),
+)
+
+// The first question about a zone builds its years; none may take more than a few milliseconds.
+const COLD = [
+  ["0 0 29 2 +MON", "Asia/Gaza", "2073-01-01T00:00:00Z"],
+  ["0 0 29 2 +MON", "Africa/Casablanca", "2026-01-01T00:00:00Z"],
+  ["30 2 29 2 +SAT", "America/Nuuk", "2088-03-01T00:00:00Z"],
+  ["0 0 L 2 +FRI#4", "Asia/Tehran", "2026-01-01T00:00:00Z"],
+  ["0 0 29 2 +MON", "Asia/Beirut", "1880-01-01T00:00:00Z"],
+  ["* * * * * *", "Africa/El_Aaiun", "2087-05-11T00:00:00Z"],
+  ["0 0 1 1 *", "Pacific/Apia", "2011-12-30T09:00:00Z"],
+  ["0 0 29 2 *", "Australia/Lord_Howe", "9995-03-01T00:00:00Z"],
+  ["59 59 23 31 12 *", "Antarctica/Troll", "9999-12-31T23:59:58Z"],
+] as const
+
+console.log("First question about a zone, in ms:")
+console.table(
+  COLD.map(([expression, timezone, after]) => {
+    const startedAt = process.hrtime.bigint()
+    const next = nextOccurrence(parseCron(expression, { timezone }), Date.parse(after))
+    const elapsedMs = Number(process.hrtime.bigint() - startedAt) / 1e6
+    return {
+      expression,
+      timezone,
+      after,
+      next: next && new Date(next).toISOString(),
+      ms: elapsedMs.toFixed(2),
+    }
+  }),
+)
+
+const zone = parseCron("0 0 1 1 *", { timezone: "Europe/Madrid" })
+if (zone.kind === "calendar") {
+  zone.zone.spanAt(0)
+  const startedAt = process.hrtime.bigint()
+  for (let year = 2000; year < 2100; year++) zone.zone.spanAt(Date.UTC(year, 5, 1))
+  console.log("A year of a zone, in ms:", (Number(process.hrtime.bigint() - startedAt) / 1e8).toFixed(3))
+}

@@ -1,0 +1,51 @@
+import fc from "fast-check"
+import { assert, test } from "vitest"
+import { aRetry } from "../../test/support/records.ts"
+import { nextDelayMs } from "./backoff.ts"
+
+test.each([
+  ["exponential", [5, 10, 20, 40, 60, 60]],
+  ["linear", [5, 10, 15, 20, 25, 30]],
+  ["fixed", [5, 5, 5, 5, 5, 5]],
+] as const)("%s delays grow as %j seconds, up to the longest", (backoff, seconds) => {
+  const policy = aRetry({ backoff, baseMs: 5_000, maxMs: 60_000, jitter: 0 })
+
+  assert.deepEqual(
+    seconds.map((_, index) => nextDelayMs(policy, index + 1, 0)),
+    seconds.map((each) => each * 1_000),
+  )
+})
+
+test.each([
+  [0, 1_000],
+  [0.5, 875],
+  [0.999_999, 750],
+])("with a quarter left to chance, a chance of %d makes a second %d ms", (chance, ms) => {
+  assert.equal(nextDelayMs(aRetry({ backoff: "fixed", baseMs: 1_000, jitter: 0.25 }), 1, chance), ms)
+})
+
+test("a longest delay below the first is the longest", () => {
+  assert.equal(nextDelayMs(aRetry({ baseMs: 5_000, maxMs: 1_000, jitter: 0 }), 1, 0), 1_000)
+})
+
+test("however many failures, a delay is whole, never above the longest, never below the share that isn't chance", () => {
+  const anyPolicy = fc.record({
+    attempts: fc.constant(1_000),
+    backoff: fc.constantFrom("exponential" as const, "linear" as const, "fixed" as const),
+    baseMs: fc.nat(86_400_000),
+    maxMs: fc.nat(86_400_000),
+    jitter: fc.double({ min: 0, max: 1, noNaN: true }),
+  })
+  const anyChance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
+
+  fc.assert(
+    fc.property(anyPolicy, fc.integer({ min: 1, max: 10_000 }), anyChance, (policy, failures, chance) => {
+      const delay = nextDelayMs(policy, failures, chance)
+
+      assert.isTrue(Number.isInteger(delay))
+      assert.isAtMost(delay, policy.maxMs)
+      assert.isAtLeast(delay, Math.floor(Math.min(policy.baseMs, policy.maxMs) * (1 - policy.jitter)))
+    }),
+    { seed: 20_260_310 },
+  )
+})

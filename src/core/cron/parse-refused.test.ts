@@ -1,0 +1,250 @@
+import { assert, test } from "vitest"
+import { BelfryError, type ErrorCode } from "../errors.ts"
+import type { CronOptions } from "./cron.ts"
+import type { FieldName } from "./field.ts"
+import { EXPRESSION_MAX, parseCron } from "./parse.ts"
+
+const REFUSED: readonly (readonly [
+  problem: string,
+  expression: string,
+  code: ErrorCode,
+  field: FieldName,
+  position: number,
+])[] = [
+  ["a minute of 60", "60 * * * *", "BELFRY_CRON_FIELD_RANGE", "minute", 0],
+  ["an hour of 24", "0 24 * * *", "BELFRY_CRON_FIELD_RANGE", "hour", 2],
+  ["a second of 60", "60 0 0 * * *", "BELFRY_CRON_FIELD_RANGE", "second", 0],
+  ["a day 0", "0 0 0 * *", "BELFRY_CRON_FIELD_RANGE", "dayOfMonth", 4],
+  ["a day 32", "0 0 32 * *", "BELFRY_CRON_FIELD_RANGE", "dayOfMonth", 4],
+  ["a month 0", "0 0 1 0 *", "BELFRY_CRON_FIELD_RANGE", "month", 6],
+  ["a month 13", "0 0 1 13 *", "BELFRY_CRON_FIELD_RANGE", "month", 6],
+  ["a weekday 8", "0 0 * * 8", "BELFRY_CRON_FIELD_RANGE", "dayOfWeek", 8],
+  ["the third item of a list", "1,2,75,4 * * * *", "BELFRY_CRON_FIELD_RANGE", "minute", 4],
+  ["the end of a range", "0 0 1-32 * *", "BELFRY_CRON_FIELD_RANGE", "dayOfMonth", 4],
+  ["a step of 0", "*/0 * * * *", "BELFRY_CRON_FIELD_RANGE", "minute", 0],
+  ["a step beyond the field", "*/61 * * * *", "BELFRY_CRON_FIELD_RANGE", "minute", 0],
+  ["an hour's step beyond the day", "0 */25 * * *", "BELFRY_CRON_FIELD_RANGE", "hour", 2],
+  ["a weekday's step beyond the week", "0 0 * * */8", "BELFRY_CRON_FIELD_RANGE", "dayOfWeek", 8],
+  ["a step of H beyond the field", "H/61 * * * *", "BELFRY_CRON_FIELD_RANGE", "minute", 0],
+  ["a very long number", `${"9".repeat(100)} * * * *`, "BELFRY_CRON_FIELD_RANGE", "minute", 0],
+  ["a very long step", `*/${"9".repeat(100)} * * * *`, "BELFRY_CRON_FIELD_RANGE", "minute", 0],
+  ["the sixth Friday", "0 0 * * FRI#6", "BELFRY_CRON_FIELD_RANGE", "dayOfWeek", 8],
+  ["the Friday number 0", "0 0 * * FRI#0", "BELFRY_CRON_FIELD_RANGE", "dayOfWeek", 8],
+  ["the eighth weekday's third", "0 0 * * 8#3", "BELFRY_CRON_FIELD_RANGE", "dayOfWeek", 8],
+  ["31 days before the last", "0 0 L-31 * *", "BELFRY_CRON_FIELD_RANGE", "dayOfMonth", 4],
+  ["0 days before the last", "0 0 L-0 * *", "BELFRY_CRON_FIELD_RANGE", "dayOfMonth", 4],
+  ["the weekday nearest to the 32nd", "0 0 32W * *", "BELFRY_CRON_FIELD_RANGE", "dayOfMonth", 4],
+  ["the range of an H", "H(0-60) * * * *", "BELFRY_CRON_FIELD_RANGE", "minute", 0],
+  ["a reversed range", "0 22-2 * * *", "BELFRY_CRON_SYNTAX", "hour", 2],
+  ["a reversed range of names", "0 0 * * FRI-MON", "BELFRY_CRON_SYNTAX", "dayOfWeek", 8],
+  ["a reversed range of months", "0 0 1 NOV-FEB *", "BELFRY_CRON_SYNTAX", "month", 6],
+  ["a reversed range to 0", "0 0 * * 5-0", "BELFRY_CRON_SYNTAX", "dayOfWeek", 8],
+  ["a reversed range in an H", "H(30-10) * * * *", "BELFRY_CRON_SYNTAX", "minute", 0],
+  ["an empty item", "1,,2 * * * *", "BELFRY_CRON_SYNTAX", "minute", 2],
+  ["a comma at the end", "0 1, * * *", "BELFRY_CRON_SYNTAX", "hour", 4],
+  ["a comma at the beginning", "0 ,1 * * *", "BELFRY_CRON_SYNTAX", "hour", 2],
+  ["a step without a number", "*/ * * * *", "BELFRY_CRON_SYNTAX", "minute", 0],
+  ["a step without a base", "/5 * * * *", "BELFRY_CRON_SYNTAX", "minute", 0],
+  ["two steps", "*/5/2 * * * *", "BELFRY_CRON_SYNTAX", "minute", 0],
+  ["a negative step", "*/-5 * * * *", "BELFRY_CRON_SYNTAX", "minute", 0],
+  ["a broken step", "*/1.5 * * * *", "BELFRY_CRON_SYNTAX", "minute", 0],
+  ["a negative number", "-5 * * * *", "BELFRY_CRON_SYNTAX", "minute", 0],
+  ["a range without an end", "5- * * * *", "BELFRY_CRON_SYNTAX", "minute", 0],
+  ["three ends of a range", "1-2-3 * * * *", "BELFRY_CRON_SYNTAX", "minute", 0],
+  ["a star in a range", "*-5 * * * *", "BELFRY_CRON_SYNTAX", "minute", 0],
+  ["a star after a value", "5* * * * *", "BELFRY_CRON_SYNTAX", "minute", 0],
+  ["two stars", "** * * * *", "BELFRY_CRON_SYNTAX", "minute", 0],
+  ["a sign", "+5 * * * *", "BELFRY_CRON_SYNTAX", "minute", 0],
+  ["an exponent", "1e1 * * * *", "BELFRY_CRON_SYNTAX", "minute", 0],
+  ["a hexadecimal number", "0x1F * * * *", "BELFRY_CRON_SYNTAX", "minute", 0],
+  ["a wave dash", "0~30 * * * *", "BELFRY_CRON_SYNTAX", "minute", 0],
+  ["a question mark among the minutes", "? * * * *", "BELFRY_CRON_SYNTAX", "minute", 0],
+  ["a question mark with a step", "0 0 ?/2 * *", "BELFRY_CRON_SYNTAX", "dayOfMonth", 4],
+  ["a name with a number", "0 0 1 JAN1 *", "BELFRY_CRON_SYNTAX", "month", 6],
+  ["a full name", "0 0 1 JANUARY *", "BELFRY_CRON_SYNTAX", "month", 6],
+  ["a month among the weekdays", "0 0 * * JAN", "BELFRY_CRON_SYNTAX", "dayOfWeek", 8],
+  ["a weekday among the months", "0 0 1 MON *", "BELFRY_CRON_SYNTAX", "month", 6],
+  ["a word of JavaScript", "0 0 1 constructor *", "BELFRY_CRON_SYNTAX", "month", 6],
+  ["L among the hours", "0 L * * *", "BELFRY_CRON_SYNTAX", "hour", 2],
+  ["a bare W", "0 0 W * *", "BELFRY_CRON_SYNTAX", "dayOfMonth", 4],
+  ["a W on a range", "0 0 1-5W * *", "BELFRY_CRON_SYNTAX", "dayOfMonth", 4],
+  ["WL", "0 0 WL * *", "BELFRY_CRON_SYNTAX", "dayOfMonth", 4],
+  ["a bare L among the weekdays", "0 0 * * L", "BELFRY_CRON_SYNTAX", "dayOfWeek", 8],
+  ["a # among the days", "0 0 5#2 * *", "BELFRY_CRON_SYNTAX", "dayOfMonth", 4],
+  ["a # without a number", "0 0 * * FRI#", "BELFRY_CRON_SYNTAX", "dayOfWeek", 8],
+  ["a # on a range", "0 0 * * MON-FRI#1", "BELFRY_CRON_SYNTAX", "dayOfWeek", 8],
+  ["a plus by itself", "0 0 1 * +", "BELFRY_CRON_SYNTAX", "dayOfWeek", 9],
+  ["two pluses", "0 0 1 * ++MON", "BELFRY_CRON_SYNTAX", "dayOfWeek", 9],
+  ["a plus elsewhere", "0 0 +1 * *", "BELFRY_CRON_SYNTAX", "dayOfMonth", 4],
+  ["an H without its end", "H(0-29 * * * *", "BELFRY_CRON_SYNTAX", "minute", 0],
+  ["an H inside an H", "H(H(0-5)-9) * * * *", "BELFRY_CRON_SYNTAX", "minute", 0],
+  ["an H as the start of a range", "H-30 * * * *", "BELFRY_CRON_SYNTAX", "minute", 0],
+  ["Arabic digits", "٥ * * * *", "BELFRY_CRON_SYNTAX", "minute", 0],
+  ["full-width digits", "５ * * * *", "BELFRY_CRON_SYNTAX", "minute", 0],
+  ["a full-width star", "＊ * * * *", "BELFRY_CRON_SYNTAX", "minute", 0],
+  ["an en dash", "1–5 * * * *", "BELFRY_CRON_SYNTAX", "minute", 0],
+  ["a long s for an S", "0 0 * * \u017fUN", "BELFRY_CRON_SYNTAX", "dayOfWeek", 8],
+  ["a dotless i for an I", "0 0 * * FR\u0131", "BELFRY_CRON_SYNTAX", "dayOfWeek", 8],
+  ["a NUL", "0\u0000 * * * *", "BELFRY_CRON_SYNTAX", "minute", 0],
+  ["a zero-width space", "0\u200b * * * *", "BELFRY_CRON_SYNTAX", "minute", 0],
+  ["half a surrogate pair", "\ud83d * * * *", "BELFRY_CRON_SYNTAX", "minute", 0],
+  ["the second line", "0\n99 * * *", "BELFRY_CRON_FIELD_RANGE", "hour", 2],
+]
+
+for (const [problem, expression, code, field, position] of REFUSED) {
+  test(`${problem} is refused: ${JSON.stringify(expression.slice(0, 40))}`, () => {
+    const error = refusalOf(expression)
+
+    assert.deepInclude(error.details, { field, position, expression })
+    assert.equal(error.code, code)
+    assert.include(error.message, JSON.stringify(expression))
+  })
+}
+
+test("an error names the field, the value, the range and the position", () => {
+  const error = refusalOf("0 25 * * *")
+
+  assert.equal(error.message, 'Hour "25" is out of range 0-23, in "0 25 * * *" (field 2, position 2).')
+  assert.deepInclude(error.details, { field: "hour", value: "25", min: 0, max: 23, position: 2 })
+})
+
+test("a field is counted from the one that is written first", () => {
+  assert.include(refusalOf("0 99 0 * * *").message, "(field 2, position 2)")
+})
+
+test.each([
+  "",
+  " ",
+  "*",
+  "* * * *",
+  "* * * * * * *",
+  "0 0 1 1 * * 2026",
+  "2026-03-27T07:00:00Z",
+  "0\u00a00 * * *",
+])("%j has too few or too many fields", (expression) => {
+  const error = refusalOf(expression)
+
+  assert.equal(error.code, "BELFRY_CRON_FIELD_COUNT")
+  assert.include(error.message, "expected 5 (minute hour day month weekday), or 6 with seconds first")
+})
+
+test.each([
+  "@",
+  "@reboot",
+  "@Never",
+  "@dailyy",
+  "@ daily",
+  "@daily *",
+  "@wee\u212aly",
+  "@__proto__",
+  "@everyday",
+])("%j is no descriptor", (expression) => {
+  assert.equal(refusalOf(expression).code, "BELFRY_CRON_SYNTAX")
+})
+
+test("an interval needs a duration of at least a second", () => {
+  assert.equal(refusalOf("@every 999ms").code, "BELFRY_CRON_SYNTAX")
+  assert.equal(refusalOf("@every").code, "BELFRY_DURATION_INVALID")
+  assert.equal(refusalOf("@every 5").code, "BELFRY_DURATION_INVALID")
+  assert.equal(refusalOf("@every -5m").code, "BELFRY_DURATION_INVALID")
+})
+
+test.each([null, undefined, 5, {}, [], true])("%j is no expression", (expression) => {
+  assert.equal(refusalOf(expression as unknown as string).code, "BELFRY_CRON_SYNTAX")
+})
+
+test("an unknown zone is refused", () => {
+  assert.equal(refusalOf("0 0 * * *", { timezone: "PST" }).code, "BELFRY_TIMEZONE_UNKNOWN")
+  assert.equal(refusalOf("0 0 * * *", { timezone: "" }).code, "BELFRY_TIMEZONE_UNKNOWN")
+})
+
+test.each([
+  "0 0 30 2 *",
+  "0 0 31 2,4,6,9,11 *",
+  "0 0 31W 4 *",
+  "0 0 L-29 2 *",
+  "0 0 L-30 4,6 *",
+  "0 0 1 * +MON#2",
+  "0 0 8 * +MON#1",
+  "0 0 L * +MON#1",
+  "0 0 LW * +SUN",
+  "0 0 29 2 +MON#4",
+])("%s never matches, and is refused", (expression) => {
+  assert.equal(refusalOf(expression).code, "BELFRY_CRON_NEVER")
+})
+
+test.each([
+  ["29 February", "0 0 29 2 *"],
+  ["29 February on a Monday", "0 0 29 2 +MON"],
+  ["the fifth Friday of February, in leap years", "0 0 * 2 FRI#5"],
+  ["29 days in February", "0 0 L-28 2 *"],
+  ["the last of February as a fourth Friday, in common years", "0 0 L 2 +FRI#4"],
+  ["a third Friday seven days before the end, in February only", "0 0 L-7 * +FRI#3"],
+  ["a day that never comes beside a weekday that does", "0 0 31 4 MON"],
+])("%s can match", (_title, expression) => {
+  assert.equal(parseCron(expression).kind, "calendar")
+})
+
+const HOSTILE: readonly (readonly [title: string, expression: string])[] = [
+  ["10 MB of stars", Buffer.alloc(10_000_000, "* ").toString()],
+  ["10 MB of digits", Buffer.alloc(10_000_000, "9").toString()],
+  ["10 MB of blanks", Buffer.alloc(10_000_000, " ").toString()],
+  ["10 MB of @", Buffer.alloc(10_000_000, "@").toString()],
+  ["as many commas as are read", `${",".repeat(EXPRESSION_MAX - 8)} * * * *`],
+  ["as many stars as are read", `${"*,".repeat(123)}* * * * *`],
+  ["as many ranges as are read", `${"0-59,".repeat(49)}* * * * *`],
+  ["as many last days as are read", `0 0 ${"L,".repeat(121)}L * +1`],
+  ["as many special weekdays as are read", `0 0 31 2 +${"1#1,".repeat(60)}1`],
+  ["as many H as are read", `${"H,".repeat(123)}H * * * *`],
+  ["as many parentheses as are read", `H${"(".repeat(200)} * * * *`],
+  ["as many dashes as are read", `${"-".repeat(200)} * * * *`],
+  ["as many slashes as are read", `${"/".repeat(200)} * * * *`],
+  ["as many digits as are read", `${"0".repeat(247)} * * * *`],
+  ["as many NULs as are read", "\u0000".repeat(EXPRESSION_MAX)],
+  ["as many blanks as are read", " ".repeat(EXPRESSION_MAX)],
+  ["a long interval", `@every ${"1s".repeat(100)}`],
+  ["an interval of blanks", `@every${" ".repeat(240)}!`],
+]
+
+for (const [title, expression] of HOSTILE) {
+  test(`${title}: answered within a few milliseconds, and briefly`, () => {
+    const times = [1, 2, 3].map(() => {
+      const startedAt = performance.now()
+      const message = messageOf(expression)
+      const elapsed = performance.now() - startedAt
+      assert.isBelow(message.length, 2_500)
+      return elapsed
+    })
+
+    // The best of three: this machine may be busy with something else.
+    assert.isBelow(Math.min(...times), 5)
+  })
+}
+
+test("an expression longer than any person writes isn't read", () => {
+  const error = refusalOf(`${" ".repeat(EXPRESSION_MAX)}* * * * *`)
+
+  assert.equal(error.code, "BELFRY_CRON_SYNTAX")
+  assert.include(error.message, `at most ${EXPRESSION_MAX}`)
+})
+
+function refusalOf(expression: string, options: CronOptions = {}): BelfryError {
+  try {
+    parseCron(expression, options)
+  } catch (error) {
+    if (error instanceof BelfryError) return error
+    throw error
+  }
+  throw new Error(`${expression} was accepted`)
+}
+
+/** The refusal's text, or nothing if the expression was accepted. */
+function messageOf(expression: string): string {
+  try {
+    parseCron(expression)
+    return ""
+  } catch (error) {
+    if (error instanceof BelfryError) return error.message
+    throw error
+  }
+}

@@ -1,0 +1,145 @@
+import { assert, describe, test } from "vitest"
+import { aDefinition, at, thrownBy } from "../../test/support/records.ts"
+import type { ScheduleOptions } from "./definition.ts"
+import type { ErrorCode } from "./errors.ts"
+
+/** As if from JavaScript or over HTTP: the types would refuse most of these. */
+const options = (value: object) => value as ScheduleOptions
+
+const REFUSED: readonly (readonly [ScheduleOptions, ErrorCode, string | RegExp])[] = [
+  [
+    options({ triggers: [{}] }),
+    "BELFRY_SCHEDULE_INVALID",
+    'Schedule "report": trigger must be exactly one of cron, every, at and in; found none.',
+  ],
+  [
+    { cron: "@daily", every: "1h" },
+    "BELFRY_SCHEDULE_INVALID",
+    'Schedule "report": trigger must be exactly one of cron, every, at and in; found cron and every.',
+  ],
+  [
+    { cron: "@daily", triggers: [{ every: "1h" }] },
+    "BELFRY_SCHEDULE_INVALID",
+    'Schedule "report": triggers can\'t be given beside cron, every, at or in.',
+  ],
+  [{ triggers: [] }, "BELFRY_SCHEDULE_INVALID", 'Schedule "report": triggers has 0 entries; give 1 to 32.'],
+  [{ triggers: Array(33).fill({ every: "1h" }) }, "BELFRY_SCHEDULE_INVALID", /has 33 entries/],
+  [{ cron: "0 25 * * *" }, "BELFRY_CRON_FIELD_RANGE", /Hour "25" is out of range 0-23/],
+  [{ triggers: [{ cron: "@daily" }, { cron: "nonsense" }] }, "BELFRY_CRON_FIELD_COUNT", /"nonsense"/],
+  [{ cron: "0 0 30 2 *" }, "BELFRY_CRON_NEVER", /never matches/],
+  [{ cron: "@daily", timezone: "Mars/Olympus" }, "BELFRY_TIMEZONE_UNKNOWN", /"Mars\/Olympus" is unknown/],
+  [{ every: "1h", timezone: "Mars/Olympus" }, "BELFRY_TIMEZONE_UNKNOWN", /"Mars\/Olympus" is unknown/],
+  [
+    { every: "999ms" },
+    "BELFRY_SCHEDULE_INVALID",
+    'Schedule "report": every is 999ms; the shortest interval is 1s.',
+  ],
+  [options({ every: "soon" }), "BELFRY_DURATION_INVALID", /The every "soon" is not a duration/],
+  [{ at: "tomorrow" }, "BELFRY_INSTANT_INVALID", /The at "tomorrow" is not an instant/],
+  [
+    { startsAt: at("10:00"), endsAt: at("09:00") },
+    "BELFRY_SCHEDULE_INVALID",
+    'Schedule "report": endsAt is before startsAt.',
+  ],
+  [
+    { maxRuns: 0 },
+    "BELFRY_SCHEDULE_INVALID",
+    'Schedule "report": maxRuns is 0; use a whole number from 1 up.',
+  ],
+  [
+    { maxConcurrentRuns: 1.5 },
+    "BELFRY_SCHEDULE_INVALID",
+    'Schedule "report": maxConcurrentRuns is 1.5; use a whole number from 1 up.',
+  ],
+  [
+    options({ catchUp: "some" }),
+    "BELFRY_SCHEDULE_INVALID",
+    'catchUp "some" is unknown: use "once", "none" or "all".',
+  ],
+  [
+    { catchUp: { policy: "once", limit: 1_001 } },
+    "BELFRY_SCHEDULE_INVALID",
+    "catchUp.limit is 1001; use a whole number from 1 to 1000.",
+  ],
+  [
+    { catchUp: "all" },
+    "BELFRY_SCHEDULE_INVALID",
+    'Schedule "report": catchUp "all" needs overlap "queue" or "allow": with "skip" only one run would remain.',
+  ],
+  [
+    { catchUp: "all", overlap: "replace" },
+    "BELFRY_SCHEDULE_INVALID",
+    /with "replace" only one run would remain/,
+  ],
+  [
+    options({ overlap: "wait" }),
+    "BELFRY_SCHEDULE_INVALID",
+    /^Schedule "report": overlap "wait" is unknown: use "skip"/,
+  ],
+  [
+    { overlap: { policy: "queue", limit: 101 } },
+    "BELFRY_SCHEDULE_INVALID",
+    'Schedule "report": overlap.limit is 101; use 1 to 100.',
+  ],
+  [
+    options({ dst: { gap: "jump" } }),
+    "BELFRY_SCHEDULE_INVALID",
+    'Schedule "report": dst.gap "jump" is unknown: use "after" or "skip".',
+  ],
+  [options({ dst: { overlap: "last" } }), "BELFRY_SCHEDULE_INVALID", /dst.overlap "last" is unknown/],
+  [options({ cron: "@daily", dayMatch: "any" }), "BELFRY_SCHEDULE_INVALID", /dayMatch "any" is unknown/],
+  [
+    { dependsOn: [{ schedule: "report", within: "1h" }] },
+    "BELFRY_SCHEDULE_INVALID",
+    'Schedule "report": dependsOn names the schedule itself.',
+  ],
+  [
+    { dependsOn: [{ schedule: "no such", within: "1h" }] },
+    "BELFRY_SCHEDULE_INVALID",
+    /Schedule id "no such" is not valid/,
+  ],
+  [options({ priority: "urgent" }), "BELFRY_RUN_INVALID", /Priority "urgent" is not an integer/],
+]
+
+for (const [given, code, message] of REFUSED) {
+  test(`${JSON.stringify(given).slice(0, 70)} is refused as ${code}`, () => {
+    const error = thrownBy(() => aDefinition(given))
+
+    assert.equal(error.code, code)
+    if (typeof message === "string") assert.equal(error.message, message)
+    else assert.match(error.message, message)
+  })
+}
+
+describe("beside the options", () => {
+  test.each(["", "two words", "a/b", "ä", "a@b", "x".repeat(201), "a\n"])("the id %j is refused", (id) => {
+    const error = thrownBy(() => aDefinition({}, { id }))
+
+    assert.equal(error.code, "BELFRY_SCHEDULE_INVALID")
+    assert.match(error.message, /is not valid: use 1 to 200 letters, digits, "_" and "-"\.$/)
+  })
+
+  test.each(["a", "Nightly_report-2", "x".repeat(200)])("the id %j is taken", (id) => {
+    assert.doesNotThrow(() => aDefinition({}, { id }))
+  })
+
+  test("a schedule without a task is refused", () => {
+    assert.equal(thrownBy(() => aDefinition({}, { task: "" })).message, 'Schedule "report": task is empty.')
+  })
+
+  test("`in` is refused where a definition must mean the same at every start", () => {
+    const error = thrownBy(() => aDefinition({ in: "1h" }, { now: null }))
+
+    assert.match(
+      error.message,
+      /in would mean another time at every start of the program: declare `at` instead/,
+    )
+  })
+
+  test("a payload that JSON can't hold is refused with the schedule's name", () => {
+    const error = thrownBy(() => aDefinition({}, { payload: { size: 1n } }))
+
+    assert.equal(error.code, "BELFRY_PAYLOAD_INVALID")
+    assert.match(error.message, /^Payload of schedule "report" can't be written as JSON/)
+  })
+})

@@ -1,0 +1,191 @@
+import { assert, describe, test } from "vitest"
+import { aDefinition, at, clock, firedAt, ledger, MADE_AT, thrownBy } from "../../test/support/records.ts"
+import { defineRetry, defineSchedule, newSchedule, priorityOf, type ScheduleOptions } from "./definition.ts"
+import { DAY, HOUR, MINUTE, SECOND } from "./instant.ts"
+
+describe("what isn't said", () => {
+  test("has a default", () => {
+    assert.deepEqual(aDefinition({ cron: "0 7 * * *" }), {
+      task: "send",
+      payload: null,
+      triggers: [{ kind: "cron", cron: "0 7 * * *", dayMatch: "either" }],
+      timezone: "UTC",
+      dst: { gap: "after", overlap: "first" },
+      priority: 0,
+      jitterMs: 0,
+      spacingMs: 0,
+      startsAt: null,
+      endsAt: null,
+      maxRuns: null,
+      removeWhenFinished: false,
+      catchUp: { policy: "once", graceMs: MINUTE, windowMs: DAY, limit: 100 },
+      overlap: { policy: "skip", limit: 1 },
+      maxConcurrentRuns: null,
+      dependsOn: [],
+      retry: null,
+      timeoutMs: null,
+      enabled: true,
+      tags: [],
+      description: "",
+      owner: null,
+      release: 0,
+    })
+  })
+
+  test("half a policy is completed", () => {
+    const { dst, catchUp } = aDefinition({
+      dst: { overlap: "both" },
+      catchUp: { policy: "none", grace: "5m" },
+    })
+
+    assert.deepEqual(dst, { gap: "after", overlap: "both" })
+    assert.deepEqual(catchUp, { policy: "none", graceMs: 5 * MINUTE, windowMs: DAY, limit: 100 })
+  })
+
+  test("said as undefined is not said", () => {
+    const dst = { gap: undefined, overlap: undefined } as unknown as NonNullable<ScheduleOptions["dst"]>
+
+    assert.deepEqual(aDefinition({ dst }).dst, { gap: "after", overlap: "first" })
+  })
+})
+
+describe("what is said", () => {
+  test("is kept in one form", () => {
+    const definition = aDefinition({
+      every: "90s",
+      anchor: "2026-03-10T00:00:00Z",
+      timezone: "Europe/Berlin",
+      jitter: "10s",
+      spacing: "1m",
+      startsAt: new Date(at("09:00")),
+      endsAt: at("10:00"),
+      maxRuns: 5,
+      overlap: { policy: "queue", limit: 7 },
+      maxConcurrentRuns: 2,
+      dependsOn: [{ schedule: "import", within: "1h" }],
+      timeout: "5m",
+      tags: ["a", "b"],
+    })
+
+    assert.deepInclude(definition, {
+      triggers: [{ kind: "every", everyMs: 90 * SECOND, anchor: at("00:00") }],
+      jitterMs: 10 * SECOND,
+      spacingMs: MINUTE,
+      startsAt: at("09:00"),
+      endsAt: at("10:00"),
+      overlap: { policy: "queue", limit: 7 },
+      dependsOn: [{ scheduleId: "import", withinMs: HOUR }],
+      timeoutMs: 5 * MINUTE,
+      tags: ["a", "b"],
+    })
+  })
+
+  test("`in` counts from now", () => {
+    assert.deepEqual(aDefinition({ in: "90m" }).triggers, [{ kind: "at", at: at("09:30") }])
+  })
+
+  test("several triggers are kept in their order", () => {
+    const { triggers } = aDefinition({
+      triggers: [{ at: at("09:00") }, { cron: "@daily", dayMatch: "both" }],
+    })
+
+    assert.deepEqual(triggers, [
+      { kind: "at", at: at("09:00") },
+      { kind: "cron", cron: "@daily", dayMatch: "both" },
+    ])
+  })
+
+  test("a payload is copied, so that changing the original changes nothing", () => {
+    const payload = { to: ["ada"] }
+    const definition = aDefinition({}, { payload })
+
+    payload.to.push("grace")
+
+    assert.deepEqual(definition.payload, { to: ["ada"] })
+  })
+})
+
+test.each([
+  ["low", -10],
+  ["normal", 0],
+  ["high", 10],
+  [undefined, 0],
+  [-3, -3],
+  [1_000_000, 1_000_000],
+] as const)("priority %s is %d", (priority, value) => {
+  assert.equal(priorityOf(priority), value)
+})
+
+test.each([1.5, Number.NaN, 1_000_001, "toString"])("priority %s is refused", (priority) => {
+  assert.equal(thrownBy(() => priorityOf(priority as number)).code, "BELFRY_RUN_INVALID")
+})
+
+describe("retry", () => {
+  test("what isn't said is 3 attempts, exponential from 5 s up to an hour, a quarter by chance", () => {
+    assert.deepEqual(defineRetry({}), {
+      attempts: 3,
+      backoff: "exponential",
+      baseMs: 5 * SECOND,
+      maxMs: HOUR,
+      jitter: 0.25,
+    })
+  })
+
+  test("a first delay longer than the longest raises the longest", () => {
+    assert.equal(defineRetry({ delay: "3h" }).maxMs, 3 * HOUR)
+    assert.equal(defineRetry({ delay: "3h", maxDelay: "2h" }).maxMs, 2 * HOUR)
+  })
+
+  test.each([
+    [{ attempts: 0 }, "retry.attempts is 0; use a whole number from 1 to 1000."],
+    [{ attempts: 1_001 }, "retry.attempts is 1001; use a whole number from 1 to 1000."],
+    [{ attempts: 2.5 }, "retry.attempts is 2.5; use a whole number from 1 to 1000."],
+    [{ jitter: 1.1 }, "retry.jitter is 1.1; use a share from 0 to 1."],
+    [{ jitter: Number.NaN }, "retry.jitter is NaN; use a share from 0 to 1."],
+    [{ backoff: "random" as "fixed" }, 'retry.backoff is "random"; use "exponential", "linear" or "fixed".'],
+  ])("%o is refused", (given, message) => {
+    const error = thrownBy(() => defineRetry(given))
+
+    assert.equal(error.code, "BELFRY_TASK_INVALID")
+    assert.equal(error.message, message)
+  })
+})
+
+describe("a new schedule", () => {
+  test("is planned from now, with nothing fired", () => {
+    const schedule = newSchedule("report", aDefinition(), at("08:20"))
+
+    assert.deepInclude(schedule, { id: "report", version: 0, revision: 1, createdAt: at("08:20") })
+    assert.deepInclude(schedule, { runCount: 0, lastRunId: null, finishedAt: null, declaredAs: null })
+    assert.equal(clock(schedule.nextRunAt), "09:00")
+    assert.equal(clock(schedule.coveredUntil), "08:20")
+  })
+
+  test("an interval first occurs one step after it was made", () => {
+    assert.equal(clock(newSchedule("report", aDefinition({ every: "10m" }), at("08:20")).nextRunAt), "08:30")
+  })
+
+  test("that is disabled is due never", () => {
+    assert.isNull(newSchedule("report", aDefinition({ enabled: false }), MADE_AT).nextRunAt)
+  })
+
+  test("whose only time is now is due at once", () => {
+    const schedule = newSchedule("report", aDefinition({ in: 0 }), MADE_AT)
+
+    assert.equal(schedule.nextRunAt, MADE_AT)
+    assert.deepEqual(ledger(firedAt(schedule, MADE_AT).runs), ["08:00 schedule"])
+  })
+
+  test("whose only time is past is finished, and nothing fires", () => {
+    assert.deepInclude(newSchedule("report", aDefinition({ at: at("07:00") }), MADE_AT), {
+      nextRunAt: null,
+      finishedAt: MADE_AT,
+    })
+  })
+})
+
+test("a definition is the same whoever makes it", () => {
+  const context = { id: "a", task: "t", payload: { b: 1 }, owner: "o", release: 2, now: null }
+
+  assert.deepEqual(defineSchedule({ cron: "@daily" }, context), defineSchedule({ cron: "@daily" }, context))
+})

@@ -1,0 +1,89 @@
+import fc from "fast-check"
+import { assert, describe, test } from "vitest"
+import { thrownBy } from "../../test/support/records.ts"
+import { canonicalJson, type Json, PAYLOAD_MAX_BYTES, toPayload } from "./json.ts"
+
+describe("a payload", () => {
+  test.each([
+    [undefined, null],
+    [null, null],
+    [0, 0],
+    ["text", "text"],
+    [{ a: [1, { b: null }] }, { a: [1, { b: null }] }],
+    [{ kept: 1, absent: undefined }, { kept: 1 }],
+    [{ at: new Date(0) }, { at: "1970-01-01T00:00:00.000Z" }],
+  ])("%o is stored as %j", (value, stored) => {
+    assert.deepEqual(toPayload(value, "Payload"), stored)
+  })
+
+  test("is a private copy", () => {
+    const value = { list: [1] }
+
+    assert.notEqual(toPayload(value, "Payload"), value)
+  })
+
+  test("a key that names the prototype is only a key", () => {
+    const payload = toPayload(JSON.parse('{"__proto__":{"admin":true}}'), "Payload") as object
+
+    assert.deepEqual(Object.keys(payload), ["__proto__"])
+    assert.isUndefined(({} as { admin?: boolean }).admin)
+  })
+
+  const circular: { self?: unknown } = {}
+  circular.self = circular
+
+  test.each([
+    ["a big integer", { n: 1n }, /can't be written as JSON/],
+    ["a circle", circular, /can't be written as JSON/],
+    ["not a number", { rate: Number.NaN }, /rate is NaN/],
+    ["infinity", [Number.POSITIVE_INFINITY], /0 is Infinity/],
+    ["a function", () => 1, /is a function, which JSON can't hold/],
+    ["a function inside", { onDone: () => 1 }, /onDone is a function/],
+    ["a symbol inside", [Symbol("x")], /0 is a symbol/],
+    [
+      "a getter that throws",
+      {
+        get secret() {
+          throw new Error("no")
+        },
+      },
+      /can't be written as JSON: Error: no/,
+    ],
+  ])("%s is refused rather than lost", (_, value, message) => {
+    const error = thrownBy(() => toPayload(value, "Payload of x"))
+
+    assert.equal(error.code, "BELFRY_PAYLOAD_INVALID")
+    assert.match(error.message, /^Payload of x /)
+    assert.match(error.message, message)
+  })
+
+  test("is measured in bytes, quotes included", () => {
+    const largest = "é".repeat((PAYLOAD_MAX_BYTES - 2) / 2)
+
+    assert.equal(toPayload(largest, "Payload"), largest)
+    const error = thrownBy(() => toPayload(`${largest}x`, "Payload"))
+    assert.equal(error.code, "BELFRY_PAYLOAD_TOO_LARGE")
+    assert.deepEqual(error.details, { bytes: PAYLOAD_MAX_BYTES + 1, limit: PAYLOAD_MAX_BYTES })
+  })
+})
+
+describe("canonical text", () => {
+  test("has its keys in order, at every depth, and lists as they are", () => {
+    const text = canonicalJson({ b: [3, 1, { z: 1, a: 2 }], a: { d: null, c: true } })
+
+    assert.equal(text, '{"a":{"c":true,"d":null},"b":[3,1,{"a":2,"z":1}]}')
+  })
+
+  test("means what it was made from, and is the same for the same meaning", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ noUnicodeString: false } as object), (value) => {
+        const stored = toPayload(value, "Payload")
+        const text = canonicalJson(stored)
+
+        assert.deepEqual(JSON.parse(text), stored)
+        assert.equal(canonicalJson(JSON.parse(text) as Json), text)
+      }),
+      { seed: 20_260_310 },
+    )
+  })
+})

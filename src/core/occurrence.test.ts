@@ -1,0 +1,141 @@
+import { assert, describe, test } from "vitest"
+import { aSchedule, at, clock, MADE_AT } from "../../test/support/records.ts"
+import { DAY, HOUR } from "./instant.ts"
+import {
+  newestDue,
+  newestPassed,
+  occurrenceAfter,
+  occurrenceBefore,
+  runIdOf,
+  upcomingAfter,
+} from "./occurrence.ts"
+
+function override(time: string, dueAt: string | null) {
+  return { scheduledFor: at(time), dueAt: dueAt === null ? null : at(dueAt), reason: null, by: null }
+}
+
+test.each([
+  ["2026-03-10T09:00:00Z", "report@2026-03-10T09:00:00Z"],
+  ["2026-03-10T09:00:00.250Z", "report@2026-03-10T09:00:00.250Z"],
+])("the run of the occurrence at %s is %s", (instant, id) => {
+  assert.equal(runIdOf("report", at(instant)), id)
+})
+
+describe("what an operator said about an occurrence", () => {
+  test("one that was moved is due then, and keeps its nominal instant", () => {
+    const schedule = aSchedule({}, { overrides: [override("09:00", "09:40")] })
+
+    const occurrence = occurrenceAfter(schedule, MADE_AT)
+
+    assert.deepInclude(occurrence, { scheduledFor: at("09:00"), dueAt: at("09:40"), isSkipped: false })
+  })
+
+  test("one that was left out is still an occurrence, at its own time", () => {
+    const schedule = aSchedule({ jitter: "30m" }, { overrides: [override("09:00", null)] })
+
+    assert.deepInclude(occurrenceAfter(schedule, MADE_AT), { dueAt: at("09:00"), isSkipped: true })
+  })
+
+  test("one that was added is found from both sides", () => {
+    const schedule = aSchedule({}, { overrides: [override("09:20", "09:20")] })
+
+    assert.equal(clock(occurrenceAfter(schedule, at("09:00"))!.scheduledFor), "09:20")
+    assert.equal(clock(occurrenceBefore(schedule, at("10:00"))!.scheduledFor), "09:20")
+  })
+
+  test("one that was added is there though the timetable has ended", () => {
+    const schedule = aSchedule({ at: at("08:30") }, { overrides: [override("09:20", "09:20")] })
+
+    assert.equal(clock(occurrenceAfter(schedule, at("08:30"))!.scheduledFor), "09:20")
+  })
+
+  test("neither side includes the instant it is asked about", () => {
+    const schedule = aSchedule()
+
+    assert.equal(clock(occurrenceAfter(schedule, at("09:00"))!.scheduledFor), "10:00")
+    assert.equal(clock(occurrenceBefore(schedule, at("10:00"))!.scheduledFor), "09:00")
+  })
+})
+
+describe("jitter", () => {
+  test.each(["1s", "10m", "5h"] as const)(
+    "of %s stays below itself and below the next occurrence",
+    (jitter) => {
+      const schedule = aSchedule({ cron: "* * * * * *", jitter })
+
+      let occurrence = occurrenceAfter(schedule, MADE_AT)!
+      for (let count = 0; count < 5_000; count++) {
+        const next = occurrenceAfter(schedule, occurrence.scheduledFor)!
+        assert.isAtLeast(occurrence.dueAt, occurrence.scheduledFor)
+        assert.isBelow(occurrence.dueAt, next.scheduledFor)
+        assert.isAtMost(occurrence.dueAt - occurrence.scheduledFor, schedule.jitterMs)
+        occurrence = next
+      }
+    },
+  )
+
+  test("spreads a thousand schedules evenly over the time it has", () => {
+    const quarters = [0, 0, 0, 0]
+    for (let index = 0; index < 1_000; index++) {
+      const schedule = { ...aSchedule({ jitter: "1h" }), id: `tenant-${index}` }
+      quarters[Math.floor((occurrenceAfter(schedule, MADE_AT)!.dueAt - at("09:00")) / (HOUR / 4))]!++
+    }
+
+    for (const count of quarters) assert.closeTo(count, 250, 60)
+  })
+
+  test("of the only occurrence there is has its full length", () => {
+    const dues = Array.from({ length: 200 }, (_, index) => {
+      const schedule = { ...aSchedule({ at: at("09:00"), jitter: "1d" }), id: `once-${index}` }
+      return occurrenceAfter(schedule, MADE_AT)!.dueAt - at("09:00")
+    })
+
+    assert.isAbove(Math.max(...dues), 0.9 * DAY)
+    assert.isAtMost(Math.max(...dues), DAY)
+  })
+})
+
+describe("the newest due", () => {
+  test.each([
+    ["08:59:59.999", null],
+    ["09:00", "09:00"],
+    ["13:59", "13:00"],
+  ])("at %s is %s", (now, expected) => {
+    const newest = newestDue(aSchedule(), at(now))
+
+    assert.equal(newest && clock(newest.scheduledFor), expected)
+  })
+
+  test("is not one that was moved to later, but the one before it", () => {
+    const schedule = aSchedule({}, { overrides: [override("10:00", "10:30")] })
+
+    assert.equal(clock(newestDue(schedule, at("10:10"))!.scheduledFor), "09:00")
+    assert.equal(clock(newestPassed(schedule, at("10:10"))!.scheduledFor), "10:00")
+  })
+
+  test("is one that was moved forward, before its nominal instant", () => {
+    const schedule = aSchedule({}, { overrides: [override("10:00", "09:30")] })
+
+    assert.equal(clock(newestDue(schedule, at("09:30"))!.scheduledFor), "10:00")
+    assert.equal(clock(newestPassed(schedule, at("09:30"))!.scheduledFor), "09:00")
+  })
+
+  test("is none if it is settled, never planned, or the runs are used up", () => {
+    const settled = aSchedule({}, { coveredUntil: at("10:00") })
+    const unplanned = aSchedule({}, { coveredUntil: null })
+    const spent = aSchedule({ maxRuns: 2 }, { runCount: 2 })
+
+    for (const schedule of [settled, unplanned, spent]) {
+      assert.isNull(newestDue(schedule, at("10:30")))
+      assert.isNull(newestPassed(schedule, at("10:30")))
+    }
+  })
+})
+
+test("nothing is to come once the runs are used up, though the timetable goes on", () => {
+  const schedule = aSchedule({ maxRuns: 2 }, { runCount: 2 })
+
+  assert.isNull(upcomingAfter(schedule, MADE_AT))
+  assert.isNotNull(occurrenceAfter(schedule, MADE_AT))
+  assert.isNotNull(upcomingAfter({ ...schedule, runCount: 1 }, MADE_AT))
+})

@@ -1,0 +1,156 @@
+import { assert, describe, test } from "vitest"
+import {
+  applied,
+  aSchedule,
+  at,
+  clock,
+  firedAt,
+  ledger,
+  progressAfter,
+  thrownBy,
+} from "../../test/support/records.ts"
+import type { Schedule } from "./schedule.ts"
+import { reschedule } from "./steer.ts"
+
+const why = { reason: null, by: "ada" }
+const NOW = at("08:10")
+
+function rescheduled(schedule: Schedule, to: string) {
+  const plan = reschedule(schedule, at(to), why, NOW)
+  return { plan, after: applied(schedule, plan) }
+}
+
+describe("to an earlier time", () => {
+  test("the next occurrence is then, and the one it replaces is left out when its time comes", () => {
+    const { plan, after } = rescheduled(aSchedule(), "08:30")
+
+    assert.deepEqual(plan.runs, [])
+    assert.equal(clock(after.nextRunAt), "08:30")
+    assert.deepEqual(ledger(firedAt(after, at("08:30"), at("09:00"), at("10:00")).runs), [
+      "08:30 schedule",
+      "09:00 skipped operator",
+      "10:00 schedule",
+    ])
+  })
+
+  test("now is early enough to fire at once", () => {
+    const { after } = rescheduled(aSchedule(), "08:10")
+
+    assert.deepEqual(ledger(firedAt(after, NOW).runs), ["08:10 schedule"])
+  })
+
+  test("the reason is kept for the one it replaces, or says where it went", () => {
+    const told = reschedule(aSchedule(), at("08:30"), { reason: "early close", by: null }, NOW)
+    const untold = reschedule(aSchedule(), at("08:30"), why, NOW)
+
+    assert.equal(progressAfter(told).overrides[1]?.reason, "early close")
+    assert.equal(progressAfter(untold).overrides[1]?.reason, "Rescheduled to 2026-03-10T08:30:00Z")
+  })
+})
+
+test("to its own time nothing is replaced, and jitter no longer delays it", () => {
+  const { plan, after } = rescheduled(aSchedule({ jitter: "30m" }), "09:00")
+
+  assert.deepEqual(plan.runs, [])
+  assert.equal(clock(after.nextRunAt), "09:00")
+  assert.deepEqual(ledger(firedAt(after, at("09:00")).runs), ["09:00 schedule"])
+})
+
+describe("to a later time", () => {
+  test("those passed over are one record, then it goes on from there", () => {
+    const { plan, after } = rescheduled(aSchedule(), "11:30")
+
+    assert.deepEqual(ledger(plan.runs), ["09:00-11:00 (3) skipped operator"])
+    assert.equal(plan.runs[0]?.message, "Rescheduled to 2026-03-10T11:30:00Z")
+    assert.equal(clock(after.nextRunAt), "11:30")
+    assert.deepEqual(ledger(firedAt(after, at("11:30"), at("12:00")).runs), [
+      "11:30 schedule",
+      "12:00 schedule",
+    ])
+  })
+
+  test("that of a later occurrence, it is that occurrence", () => {
+    const { plan, after } = rescheduled(aSchedule(), "11:00")
+
+    assert.deepEqual(ledger(plan.runs), ["09:00-10:00 (2) skipped operator"])
+    assert.deepEqual(ledger(firedAt(after, at("11:00"), at("12:00")).runs), [
+      "11:00 schedule",
+      "12:00 schedule",
+    ])
+  })
+
+  test("changes to occurrences after it stay, those to the passed ones go", () => {
+    const overrides = ["09:00", "13:00"].map((time) => ({ scheduledFor: at(time), dueAt: null, ...why }))
+
+    const { after } = rescheduled(aSchedule({}, { overrides }), "11:30")
+
+    assert.deepEqual(
+      after.overrides.map(({ scheduledFor }) => clock(scheduledFor)),
+      ["13:00", "11:30"],
+    )
+  })
+
+  test("one that was moved forward to before it is passed over as well", () => {
+    const overrides = [{ scheduledFor: at("12:00"), dueAt: at("11:20"), ...why }]
+
+    const { after } = rescheduled(aSchedule({}, { overrides }), "11:30")
+
+    assert.equal(clock(after.nextRunAt), "11:30")
+    assert.deepEqual(ledger(firedAt(after, at("11:30"), at("12:00")).runs), [
+      "11:30 schedule",
+      "12:00 skipped operator",
+    ])
+  })
+})
+
+describe("a schedule that is not waiting", () => {
+  test("a finished one comes back for one more run", () => {
+    const finished = firedAt(aSchedule({ at: at("08:05") }), at("08:05")).schedule
+
+    const { after } = rescheduled(finished, "09:30")
+
+    assert.deepInclude(after, { nextRunAt: at("09:30"), finishedAt: null })
+    const { schedule, runs } = firedAt(after, at("09:30"))
+    assert.deepEqual(ledger(runs), ["09:30 schedule"])
+    assert.equal(schedule.finishedAt, at("09:30"))
+  })
+
+  test("a paused one stays paused", () => {
+    const paused = { at: NOW, until: null, reason: null, by: null }
+
+    const { after } = rescheduled(aSchedule({}, { paused, nextRunAt: null }), "09:30")
+
+    assert.deepInclude(after, { nextRunAt: null, paused })
+  })
+
+  test("a disabled one stays due never", () => {
+    assert.isNull(rescheduled(aSchedule({ enabled: false }), "09:30").after.nextRunAt)
+  })
+
+  test("one that was never planned begins with it", () => {
+    const { after } = rescheduled(aSchedule({}, { coveredUntil: null, nextRunAt: null }), "08:30")
+
+    assert.deepInclude(after, { coveredUntil: NOW, nextRunAt: at("08:30") })
+  })
+})
+
+test.each([
+  ["in the past", aSchedule(), "08:09:59.999", "that is in the past"],
+  [
+    "settled already",
+    aSchedule({}, { coveredUntil: at("10:00") }),
+    "09:30",
+    "everything up to 2026-03-10T10:00:00Z is settled",
+  ],
+  [
+    "of one whose runs are used up",
+    aSchedule({ maxRuns: 3 }, { runCount: 3 }),
+    "09:30",
+    "it has had its 3 runs",
+  ],
+])("a time %s is refused", (_, schedule, to, problem) => {
+  const error = thrownBy(() => reschedule(schedule, at(to), why, NOW))
+
+  assert.equal(error.code, "BELFRY_OCCURRENCE_INVALID")
+  assert.match(error.message, new RegExp(`^"report" can't be rescheduled to .*: ${problem}\\.$`))
+})

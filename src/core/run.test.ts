@@ -1,0 +1,181 @@
+import { assert, describe, test } from "vitest"
+import { aRetry, aRunRef } from "../../test/support/records.ts"
+import {
+  cancel,
+  type Failure,
+  fail,
+  giveUp,
+  isAlreadyMade,
+  isFinished,
+  isPoison,
+  LOST_MAX,
+  type RunState,
+  release,
+  retry,
+  succeed,
+} from "./run.ts"
+
+const running = aRunRef({ id: "r1", state: "running", attempt: 3, failures: 1, lost: 1 })
+
+function aFailure(fields: Partial<Failure> = {}): Failure {
+  return {
+    outcome: "failed",
+    error: "boom",
+    retry: "policy",
+    output: { message: null, details: null },
+    ...fields,
+  }
+}
+
+const FINISHED: readonly RunState[] = ["succeeded", "failed", "cancelled", "skipped"]
+
+test.each<[RunState, boolean]>([
+  ["pending", false],
+  ["running", false],
+  ...FINISHED.map((state): [RunState, boolean] => [state, true]),
+])("%s is finished: %s", (state, expected) => {
+  assert.equal(isFinished(state), expected)
+})
+
+test.each([
+  ["succeed", succeed(running, { message: null, details: null })],
+  ["fail", fail(running, aFailure(), aRetry(), 0)],
+  ["release", release(running, "stopping")],
+  ["give up", giveUp(running)],
+  ["cancel", cancel(running, { reason: null, by: null })],
+])("%s names the state and the attempt it was decided on", (_, change) => {
+  assert.deepInclude(change, { runId: "r1", ifState: "running", ifAttempt: 3 })
+})
+
+test("succeeding ends the run with what it returned", () => {
+  const change = succeed(running, { message: "12 sent", details: { sent: 12 } })
+
+  assert.deepInclude(change, { state: "succeeded", outcome: "succeeded", claimableInMs: null, error: null })
+  assert.deepInclude(change, { message: "12 sent", details: { sent: 12 }, failures: 1, lost: 1 })
+})
+
+describe("failing", () => {
+  const policy = aRetry({ attempts: 3, backoff: "fixed", baseMs: 1_000, jitter: 0 })
+
+  test.each<[number, RunState, number | null, number]>([
+    [0, "pending", 1_000, 1],
+    [1, "pending", 1_000, 2],
+    [2, "failed", null, 3],
+    [7, "failed", null, 8],
+  ])("with 3 attempts allowed, after %d failures it is %s", (before, state, claimableInMs, failures) => {
+    const change = fail(aRunRef({ failures: before, attempt: 9 }), aFailure(), policy, 0)
+
+    assert.deepInclude(change, { state, claimableInMs, failures, outcome: "failed", error: "boom" })
+  })
+
+  test("attempts lost or given back don't count", () => {
+    const change = fail(aRunRef({ failures: 0, attempt: 9, lost: 2 }), aFailure(), policy, 0)
+
+    assert.deepInclude(change, { state: "pending", lost: 2 })
+  })
+
+  test("DoNotRetry is final at once", () => {
+    const change = fail(aRunRef(), aFailure({ retry: "never" }), policy, 0)
+
+    assert.deepInclude(change, { state: "failed", claimableInMs: null, failures: 1 })
+  })
+
+  test("RetryAfter says when, without chance", () => {
+    const change = fail(aRunRef(), aFailure({ retry: { afterMs: 77 } }), aRetry({ jitter: 1 }), 0.9)
+
+    assert.deepInclude(change, { state: "pending", claimableInMs: 77 })
+  })
+
+  test("RetryAfter doesn't give more attempts than there are", () => {
+    const change = fail(aRunRef({ failures: 2 }), aFailure({ retry: { afterMs: 77 } }), policy, 0)
+
+    assert.deepInclude(change, { state: "failed", claimableInMs: null })
+  })
+
+  test("a timeout is told apart", () => {
+    assert.equal(fail(running, aFailure({ outcome: "timeout" }), policy, 0).outcome, "timeout")
+  })
+
+  test("what the task returned beside its failure is kept", () => {
+    const output = { message: "3 of 5", details: { done: 3 } }
+
+    assert.deepInclude(fail(running, aFailure({ output }), policy, 0), { ...output, error: "boom" })
+  })
+})
+
+test("giving back makes it claimable at once, untried", () => {
+  assert.deepInclude(release(running, "stopping"), {
+    state: "pending",
+    outcome: "released",
+    claimableInMs: 0,
+    failures: 1,
+    reason: "stopping",
+  })
+})
+
+test("a run that cost too many workers is failed as lost", () => {
+  assert.isFalse(isPoison(aRunRef({ lost: LOST_MAX - 1 })))
+  assert.isTrue(isPoison(aRunRef({ lost: LOST_MAX })))
+  assert.deepInclude(giveUp(aRunRef({ lost: 3 })), {
+    state: "failed",
+    outcome: "lost",
+    reason: "lost",
+    claimableInMs: null,
+    error: "Lost: 3 workers fell silent while performing this run.",
+  })
+})
+
+describe("cancelling", () => {
+  const why = { reason: "wrong month", by: "ada" }
+
+  test("a running one ends its attempt", () => {
+    assert.deepInclude(cancel(running, why), {
+      state: "cancelled",
+      outcome: "cancelled",
+      claimableInMs: null,
+      ...why,
+    })
+  })
+
+  test("a pending one has no attempt to end", () => {
+    assert.deepInclude(cancel(aRunRef({ state: "pending" }), why), { state: "cancelled", outcome: null })
+  })
+
+  test.each(FINISHED)("one that is %s is nothing", (state) => {
+    assert.isNull(cancel(aRunRef({ state }), why))
+  })
+})
+
+describe("an operator's retry", () => {
+  test.each(["failed", "cancelled"] as const)(
+    "of one that is %s starts over under the same attempt number",
+    (state) => {
+      const change = retry(aRunRef({ state, attempt: 3, failures: 3, lost: 2 }), "ada")
+
+      assert.deepInclude(change, { state: "pending", ifState: state, ifAttempt: 3, claimableInMs: 0 })
+      assert.deepInclude(change, { failures: 0, lost: 0, outcome: null, error: null, by: "ada" })
+    },
+  )
+
+  test.each(["pending", "running", "succeeded", "skipped"] as const)(
+    "of one that is %s is nothing",
+    (state) => {
+      assert.isNull(retry(aRunRef({ state }), null))
+    },
+  )
+})
+
+test.each([
+  ["succeeded", 3, true],
+  ["succeeded", 4, false],
+  ["running", 3, false],
+  ["cancelled", 3, false],
+  [null, 0, false],
+] as const)(
+  "a success of attempt 3 that finds the run %s at attempt %d was already made: %s",
+  (state, attempt, made) => {
+    const change = succeed(running, { message: null, details: null })
+
+    assert.equal(isAlreadyMade(change, { state, attempt }), made)
+  },
+)

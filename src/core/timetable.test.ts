@@ -1,0 +1,182 @@
+import fc from "fast-check"
+import { assert, describe, test } from "vitest"
+import { at, clock, MADE_AT, thrownBy } from "../../test/support/records.ts"
+import { DEFAULT_DST } from "./cron/parse.ts"
+import { DAY, HOUR, type Instant, MINUTE, SECOND } from "./instant.ts"
+import {
+  countInTimetable,
+  nextInTimetable,
+  previousInTimetable,
+  type Timetable,
+  type Trigger,
+} from "./timetable.ts"
+
+const cron = (text: string): Trigger => ({ kind: "cron", cron: text, dayMatch: "either" })
+const every = (everyMs: number, anchor: Instant | null = null): Trigger => ({
+  kind: "every",
+  everyMs,
+  anchor,
+})
+const once = (time: string): Trigger => ({ kind: "at", at: at(time) })
+
+function aTimetable(triggers: readonly Trigger[], fields: Partial<Timetable> = {}): Timetable {
+  const bounds = { anchor: MADE_AT, startsAt: null, endsAt: null }
+  return { id: "report", triggers, timezone: "UTC", dst: DEFAULT_DST, ...bounds, ...fields }
+}
+
+function times(timetable: Timetable, after: Instant, count: number): readonly string[] {
+  const found: Instant[] = []
+  for (let next = nextInTimetable(timetable, after); next !== null && found.length < count; ) {
+    found.push(next)
+    next = nextInTimetable(timetable, next)
+  }
+  return found.map(clock)
+}
+
+describe("several triggers", () => {
+  test("add up in order", () => {
+    const timetable = aTimetable([cron("0 * * * *"), every(25 * MINUTE), once("09:10")])
+
+    assert.deepEqual(times(timetable, MADE_AT, 6), ["08:25", "08:50", "09:00", "09:10", "09:15", "09:40"])
+  })
+
+  test("at the same instant are one occurrence", () => {
+    const timetable = aTimetable([cron("0 * * * *"), every(HOUR), once("09:00")])
+
+    assert.deepEqual(times(timetable, MADE_AT, 3), ["09:00", "10:00", "11:00"])
+    assert.equal(countInTimetable(timetable, MADE_AT, at("11:00"), 100), 3)
+  })
+})
+
+describe("an interval", () => {
+  test("counts from when the schedule was made", () => {
+    assert.deepEqual(times(aTimetable([every(25 * MINUTE)]), MADE_AT, 3), ["08:25", "08:50", "09:15"])
+  })
+
+  test("counts from its own anchor, else from startsAt, and includes it", () => {
+    const anchored = aTimetable([every(HOUR, at("08:10"))], { startsAt: at("08:30") })
+    const started = aTimetable([every(HOUR)], { startsAt: at("08:30") })
+
+    assert.deepEqual(times(anchored, MADE_AT, 2), ["09:10", "10:10"])
+    assert.deepEqual(times(started, MADE_AT, 2), ["08:30", "09:30"])
+  })
+
+  test("begins at an anchor that is still to come", () => {
+    const timetable = aTimetable([every(10 * MINUTE, at("12:00"))])
+
+    assert.deepEqual(times(timetable, MADE_AT, 2), ["12:00", "12:10"])
+    assert.isNull(previousInTimetable(timetable, at("12:00")))
+    assert.equal(countInTimetable(timetable, MADE_AT, at("12:30"), 100), 4)
+  })
+
+  test("doesn't drift: asked at any moment, it is a whole number of steps from its anchor", () => {
+    const timetable = aTimetable([every(7_001)])
+
+    for (let after = MADE_AT; after < MADE_AT + DAY; after += 3_333_333) {
+      assert.equal((nextInTimetable(timetable, after)! - MADE_AT) % 7_001, 0)
+    }
+  })
+
+  test("written as @every in a cron counts from the same instants, in any spelling", () => {
+    const asTrigger = times(aTimetable([every(25 * MINUTE)]), MADE_AT, 3)
+
+    assert.deepEqual(times(aTimetable([cron("@every 25m")]), MADE_AT, 3), asTrigger)
+    assert.deepEqual(times(aTimetable([cron(" @EVERY 25m")]), MADE_AT, 3), asTrigger)
+  })
+
+  test.each(["@every 1h", "@Every 1h"])("%s of one schedule doesn't follow another's anchor", (text) => {
+    const first = aTimetable([cron(text)])
+    const second = aTimetable([cron(text)], { anchor: at("08:20") })
+    const started = aTimetable([cron(text)], { startsAt: at("08:40") })
+
+    assert.deepEqual(
+      [first, second, started].map((timetable) => times(timetable, at("09:10"), 1)[0]),
+      ["10:00", "09:20", "09:40"],
+    )
+  })
+})
+
+describe("its bounds", () => {
+  const bounded = aTimetable([cron("*/30 * * * *")], { startsAt: at("09:00"), endsAt: at("10:00") })
+
+  test("include both ends, whichever way one goes", () => {
+    assert.deepEqual(times(bounded, MADE_AT, 9), ["09:00", "09:30", "10:00"])
+    assert.equal(clock(previousInTimetable(bounded, at("23:00"))), "10:00")
+    assert.isNull(previousInTimetable(bounded, at("09:00")))
+  })
+
+  test("hold for every kind of trigger", () => {
+    const timetable = aTimetable([once("08:30"), once("09:15"), once("10:30")], {
+      startsAt: at("09:00"),
+      endsAt: at("10:00"),
+    })
+
+    assert.deepEqual(times(timetable, MADE_AT, 9), ["09:15"])
+  })
+})
+
+describe("counting", () => {
+  test.each([
+    ["09:00", "09:00", 0],
+    ["09:00", "10:00", 1],
+    ["08:59:59.999", "10:00", 2],
+    ["09:00", "09:59:59.999", 0],
+  ])("takes what is after %s and not after %s: %d", (after, until, count) => {
+    assert.equal(countInTimetable(aTimetable([cron("0 * * * *")]), at(after), at(until), 100), count)
+    assert.equal(countInTimetable(aTimetable([every(HOUR)]), at(after), at(until), 100), count)
+  })
+
+  test.each([[cron("* * * * * *")], [every(SECOND)]])("stops at the limit: %o", (trigger) => {
+    assert.equal(countInTimetable(aTimetable([trigger]), MADE_AT, MADE_AT + DAY, 50), 50)
+  })
+})
+
+test("H depends on the schedule, and only on it", () => {
+  const minutes = ["a", "b", "c", "d"].map(
+    (id) => times(aTimetable([cron("H * * * *")], { id }), MADE_AT, 1)[0],
+  )
+
+  assert.isAbove(new Set(minutes).size, 1)
+  assert.deepEqual(times(aTimetable([cron("H * * * *")], { id: "a" }), MADE_AT, 1)[0], minutes[0])
+})
+
+test("a trigger of a kind that nobody knows is a mistake, not an occurrence", () => {
+  const timetable = aTimetable([{ kind: "moon" } as unknown as Trigger])
+
+  assert.equal(thrownBy(() => nextInTimetable(timetable, MADE_AT)).code, "BELFRY_SCHEDULE_INVALID")
+})
+
+test("going back mirrors going forth", () => {
+  const anyTrigger = fc.oneof(
+    fc.constantFrom("*/7 * * * *", "30 2 * * *", "0 0 1 * *", "*/20 * * * * *", "@every 90s").map(cron),
+    fc
+      .tuple(fc.integer({ min: 1_000, max: DAY }), fc.integer({ min: -DAY, max: DAY }))
+      .map(([step, shift]) => every(step, MADE_AT + shift)),
+    fc.integer({ min: -DAY, max: DAY }).map((shift): Trigger => ({ kind: "at", at: MADE_AT + shift })),
+  )
+  const zone = fc.constantFrom("UTC", "America/New_York", "Australia/Lord_Howe")
+  const instant = fc.integer({ min: MADE_AT - 400 * DAY, max: MADE_AT + 400 * DAY })
+
+  fc.assert(
+    fc.property(
+      fc.array(anyTrigger, { minLength: 1, maxLength: 3 }),
+      zone,
+      instant,
+      (triggers, timezone, after) => {
+        const timetable = aTimetable(triggers, {
+          timezone,
+          startsAt: MADE_AT - 2 * DAY,
+          endsAt: MADE_AT + 300 * DAY,
+        })
+
+        const next = nextInTimetable(timetable, after)
+
+        if (next === null) return
+        assert.isAbove(next, after)
+        assert.equal(previousInTimetable(timetable, next + 1), next)
+        assert.isAtMost(previousInTimetable(timetable, next) ?? after, after)
+      },
+    ),
+    { numRuns: 2_000, seed: 20_260_310 },
+  )
+})

@@ -1,0 +1,27 @@
+import { BROKEN_ALONE } from "./broken/alone.ts"
+import { BROKEN_BOUNDED } from "./broken/bounded.ts"
+import type { BrokenStore } from "./broken/breaking.ts"
+import { BROKEN_FENCED } from "./broken/fenced.ts"
+import { BROKEN_HINTS } from "./broken/hints.ts"
+import { BROKEN_ONCE } from "./broken/once.ts"
+import { BROKEN_ONE_CLOCK } from "./broken/one-clock.ts"
+import { BROKEN_QUIET } from "./broken/quiet.ts"
+import { BROKEN_REPEATABLE } from "./broken/repeatable.ts"
+import { BROKEN_SERIAL } from "./broken/serial.ts"
+import { BROKEN_SINGLE } from "./broken/single.ts"
+import { BROKEN_WHOLE } from "./broken/whole.ts"
+
+/** The proof of the proof: stores with one bug each. A suite that lets one of them pass proves nothing. */
+export const BROKEN_STORES: readonly BrokenStore[] = [
+  ...BROKEN_WHOLE,
+  ...BROKEN_ONE_CLOCK,
+  ...BROKEN_FENCED,
+  ...BROKEN_ONCE,
+  ...BROKEN_ALONE,
+  ...BROKEN_SINGLE,
+  ...BROKEN_SERIAL,
+  ...BROKEN_REPEATABLE,
+  ...BROKEN_BOUNDED,
+  ...BROKEN_QUIET,
+  ...BROKEN_HINTS,
+]

@@ -1,0 +1,137 @@
+import type { Claimed, Run, Store } from "belfry/store"
+import { allRuns, broken, each, findRun, reading, roundTrip } from "./breaking.ts"
+
+export const BROKEN_ALONE = [
+  broken(5, "claims that come together get the same runs", (store) => {
+    let underWay: Promise<Claimed> | null = null
+    return {
+      async claim(request) {
+        underWay ??= roundTrip().then(() => store.claim(request))
+        const answer = await underWay
+        underWay = null
+        return answer
+      },
+    }
+  }),
+  broken(5, "a run belongs to the pool that claims it, not to the worker", (store) =>
+    reading(store, (run) => ({ ...run, workerId: run.workerId === null ? null : "pool" })),
+  ),
+  broken(5, "a worker is given again what it holds", (store) => ({
+    async claim(request) {
+      const held = (await allRuns(store)).filter(
+        (run) => run.state === "running" && run.workerId === request.workerId,
+      )
+      const answer = await store.claim(request)
+      const fresh = answer.runs.filter((run) => !held.some(({ id }) => id === run.id))
+      return { ...answer, runs: [...held, ...fresh].slice(0, request.limit) }
+    },
+  })),
+  broken(5, "a claim returns the runs as they were before it", (store) => ({
+    async claim(request) {
+      const before = new Map((await allRuns(store)).map((run) => [run.id, run]))
+      const answer = await store.claim(request)
+      return { ...answer, runs: answer.runs.map((run) => before.get(run.id)!) }
+    },
+  })),
+  broken(5, "a claim takes runs of any task", (store) => ({
+    async claim(request) {
+      const names = new Set((await allRuns(store)).map((run) => run.task))
+      const leaseMs = request.tasks[0]?.leaseMs ?? 1_000
+      return store.claim({ ...request, tasks: [...names].map((name) => ({ name, leaseMs })) })
+    },
+  })),
+  broken(5, "task names are compared without case", (store) => ({
+    async claim(request) {
+      const wanted = new Map(request.tasks.map(({ name, leaseMs }) => [name.toLowerCase(), leaseMs]))
+      const names = [...new Set((await allRuns(store)).map((run) => run.task))]
+      const tasks = names.flatMap((name) => {
+        const leaseMs = wanted.get(name.toLowerCase())
+        return leaseMs === undefined ? [] : [{ name, leaseMs }]
+      })
+      return store.claim({ ...request, tasks })
+    },
+  })),
+  broken(5, "skips are given to workers", (store) => ({
+    async claim(request) {
+      const answer = await store.claim(request)
+      const skips = (await allRuns(store)).filter(
+        (run) => run.state === "skipped" && run.task === request.tasks[0]?.name,
+      )
+      return { ...answer, runs: [...answer.runs, ...skips] }
+    },
+  })),
+  broken(5, "losses are not counted", (store) => reading(store, (run) => ({ ...run, lost: 0 }))),
+  broken(5, "a loss is counted as a failure", (store) =>
+    reading(store, (run) => ({ ...run, lost: 0, failures: run.failures + run.lost })),
+  ),
+  broken(5, "a lost attempt leaves no trace in the story", (store) =>
+    reading(store, (run) => ({ ...run, attempts: run.attempts.filter(({ outcome }) => outcome !== "lost") })),
+  ),
+  broken(5, "a lost attempt is recorded under the worker that took over", (store) =>
+    reading(store, (run) => ({
+      ...run,
+      attempts: run.attempts.map((attempt) =>
+        attempt.outcome === "lost" && run.workerId !== null
+          ? { ...attempt, workerId: run.workerId }
+          : attempt,
+      ),
+    })),
+  ),
+  broken(5, "a lost attempt is dated by the one that took over", (store) =>
+    reading(store, (run) => ({
+      ...run,
+      attempts: run.attempts.map((attempt) =>
+        attempt.outcome === "lost" ? { ...attempt, startedAt: run.startedAt! } : attempt,
+      ),
+    })),
+  ),
+  broken(5, "a run that was given back counts as lost", (store) =>
+    reading(store, (run) => ({
+      ...run,
+      lost: run.lost + run.attempts.filter(({ outcome }) => outcome === "released").length,
+    })),
+  ),
+  broken(5, "a second loss is not counted", (store) =>
+    reading(store, (run) => ({ ...run, lost: Math.min(run.lost, 1) })),
+  ),
+  broken(5, "the attempt begins anew when an operator retries", restartingAttempts),
+  broken(5, "a heartbeat doesn't extend the lease", (store) => ({
+    async heartbeat(beat) {
+      const runs = await Promise.all(beat.held.map(({ runId }) => findRun(store, runId)))
+      const gone = beat.held.filter(({ attempt }, index) => {
+        const run = runs[index]
+        return run?.state !== "running" || run.attempt !== attempt
+      })
+      return store.heartbeat({ ...beat, held: gone })
+    },
+  })),
+  broken(5, "a late worker finishes what another has taken", (store) => ({
+    transition: (changes) =>
+      each(changes, async (change) => {
+        const run = await findRun(store, change.runId)
+        const ifAttempt = run?.state === "running" ? run.attempt : change.ifAttempt
+        return (await store.transition([{ ...change, ifAttempt }]))[0]!
+      }),
+  })),
+  broken(5, "a late heartbeat is believed", (store) => ({
+    heartbeat: async (beat) => ({ ...(await store.heartbeat(beat)), gone: [] }),
+  })),
+]
+
+function restartingAttempts(store: Store): Partial<Store> {
+  const forgotten = new Map<string, number>()
+  const base = (id: string) => forgotten.get(id) ?? 0
+  const shown = (run: Run) => ({ ...run, attempt: run.attempt - base(run.id) })
+  return {
+    ...reading(store, shown),
+    transition: (changes) =>
+      each(changes, async (change) => {
+        const ifAttempt = change.ifAttempt + base(change.runId)
+        const [answer] = await store.transition([{ ...change, ifAttempt }])
+        if (answer!.outcome === "done" && change.outcome === null && change.state === "pending") {
+          forgotten.set(change.runId, ifAttempt)
+        }
+        return answer!
+      }),
+  }
+}

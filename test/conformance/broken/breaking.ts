@@ -1,0 +1,109 @@
+import type { Instant, NewRun, Run, Schedule, Store } from "belfry/store"
+import { createMemoryStore } from "../../../src/stores/memory/memory-store.ts"
+
+/** A store with one bug of the kind that real stores ship, and the law it breaks. */
+export interface BrokenStore {
+  readonly law: number
+  readonly bug: string
+  create(clock: { now(): Instant }): Store
+}
+
+/** What is wrong with it, over a sound memory store. */
+export type Bug = (store: Store, clock: Skewed) => Partial<Store>
+
+/** The store's clock, and how wrong it is at the moment. */
+export interface Skewed {
+  skewMs: number
+  now(): Instant
+}
+
+export function broken(law: number, bug: string, breakIt: Bug): BrokenStore {
+  return {
+    law,
+    bug,
+    create(clock) {
+      const skewed: Skewed = { skewMs: 0, now: () => clock.now() + skewed.skewMs }
+      const store = createMemoryStore(skewed)
+      return { ...store, ...breakIt(store, skewed) }
+    },
+  }
+}
+
+/** Runs are changed wherever they are read. */
+export function reading(store: Store, change: (run: Run) => Run): Pick<Store, "findRuns" | "claim"> {
+  return {
+    findRuns: async (filter, page) => (await store.findRuns(filter, page)).map(change),
+    claim: async (request) => {
+      const answer = await store.claim(request)
+      return { ...answer, runs: answer.runs.map(change) }
+    },
+  }
+}
+
+/** Runs are changed wherever they are created. */
+export function writing(store: Store, change: (run: NewRun) => NewRun): Pick<Store, "enqueue" | "fire"> {
+  return {
+    enqueue: (runs) => store.enqueue(runs.map(change)),
+    fire: (plans) => store.fire(plans.map((plan) => ({ ...plan, runs: plan.runs.map(change) }))),
+  }
+}
+
+/** Records are kept as this makes them: runs, schedules, both ways of creating. */
+export function keeping(store: Store, change: <T>(record: T) => T): Partial<Store> {
+  return {
+    ...writing(store, change),
+    putSchedule: (schedule, ifVersion) => store.putSchedule(change(schedule), ifVersion),
+  }
+}
+
+/** Runs are stored without some fields, so that the memory store can't keep the law, and shown with them. */
+export function disguising(
+  store: Store,
+  disguise: (run: NewRun) => Partial<NewRun>,
+): Partial<Store> & {
+  readonly shown: (run: Run) => Run
+} {
+  const originals = new Map<string, Partial<NewRun>>()
+  const hide = (run: NewRun): NewRun => {
+    const fields = disguise(run)
+    const original = Object.fromEntries(
+      Object.keys(fields).map((name) => [name, run[name as keyof NewRun]]),
+    ) as Partial<NewRun>
+    if (!originals.has(run.id)) originals.set(run.id, original)
+    return { ...run, ...fields }
+  }
+  const shown = (run: Run): Run => ({ ...run, ...originals.get(run.id) }) as Run
+  return { ...writing(store, hide), ...reading(store, shown), shown }
+}
+
+export async function findRun(store: Store, id: string): Promise<Run | undefined> {
+  return (await store.findRuns({ ids: [id] }, { orderBy: "createdAt", before: null, limit: 1 }))[0]
+}
+
+export async function findSchedule(store: Store, id: string): Promise<Schedule | undefined> {
+  return (await store.findSchedules({ ids: [id] }, { afterId: null, limit: 1 }))[0]
+}
+
+export function allRuns(store: Store): Promise<readonly Run[]> {
+  return store.findRuns({}, { orderBy: "createdAt", before: null, limit: 1_000 })
+}
+
+/** What a round trip between a check and a write gives to others. */
+export function roundTrip(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
+/** Every text in a record, wherever it lies. */
+export function textsOf<T>(record: T, change: (text: string) => unknown): T {
+  if (typeof record === "string") return change(record) as T
+  if (Array.isArray(record)) return record.map((item) => textsOf(item, change)) as T
+  if (record === null || typeof record !== "object") return record
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, textsOf(value, change)])) as T
+}
+
+/** One call's elements, each by itself. */
+export async function each<T, R>(items: readonly T[], act: (item: T) => Promise<R>): Promise<readonly R[]> {
+  const answers: R[] = []
+  for (const item of items) answers.push(await act(item))
+  return answers
+}

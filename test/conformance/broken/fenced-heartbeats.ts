@@ -1,0 +1,91 @@
+import type { Progress } from "belfry/store"
+import { broken, each, findRun, reading } from "./breaking.ts"
+
+/** A heartbeat that believes the wrong one, or tells the wrong thing. */
+export const BROKEN_HEARTBEATS = [
+  broken(3, "a heartbeat brings a finished run back", (store) => ({
+    async heartbeat(beat) {
+      for (const { runId, attempt, leaseMs } of beat.held) {
+        const run = await findRun(store, runId)
+        if (run === undefined || run.attempt !== attempt || run.state === "running") continue
+        const { state: ifState, failures, lost, message, details, error } = run
+        const rest = { outcome: null, message, details, error, reason: null, by: null, failures, lost }
+        const change = {
+          runId,
+          ifState,
+          ifAttempt: attempt,
+          state: "running" as const,
+          claimableInMs: leaseMs,
+        }
+        await store.transition([{ ...change, ...rest }])
+      }
+      return store.heartbeat(beat)
+    },
+  })),
+  broken(3, "a heartbeat is fenced by the run alone", (store) => ({
+    async heartbeat(beat) {
+      const held = await each(beat.held, async (one) => {
+        const run = await findRun(store, one.runId)
+        return { ...one, attempt: run?.attempt ?? one.attempt }
+      })
+      return store.heartbeat({ ...beat, held })
+    },
+  })),
+  broken(3, "a heartbeat without progress wipes it", (store) => {
+    const said = new Map<string, Progress | null>()
+    return {
+      ...reading(store, (run) => ({ ...run, progress: said.get(run.id) ?? null })),
+      heartbeat(beat) {
+        for (const { runId, progress } of beat.held) said.set(runId, progress)
+        return store.heartbeat(beat)
+      },
+    }
+  }),
+  broken(3, "a heartbeat doesn't store progress", (store) => ({
+    heartbeat: (beat) =>
+      store.heartbeat({ ...beat, held: beat.held.map((held) => ({ ...held, progress: null })) }),
+  })),
+  broken(3, "whatever is gone was lost", (store) => ({
+    async heartbeat(beat) {
+      const answer = await store.heartbeat(beat)
+      return { ...answer, gone: answer.gone.map((each) => ({ ...each, why: "lost" as const })) }
+    },
+  })),
+  broken(3, "a cancelled run was cancelled for every attempt", (store) => ({
+    async heartbeat(beat) {
+      const answer = await store.heartbeat(beat)
+      const gone = await each(answer.gone, async (one) => {
+        const isCancelled = (await findRun(store, one.runId))?.state === "cancelled"
+        return { ...one, why: isCancelled ? ("cancelled" as const) : one.why }
+      })
+      return { ...answer, gone }
+    },
+  })),
+  broken(3, "a run that is not stored is not gone", (store) => ({
+    async heartbeat(beat) {
+      const answer = await store.heartbeat(beat)
+      const known = await Promise.all(answer.gone.map(({ runId }) => findRun(store, runId)))
+      return { ...answer, gone: answer.gone.filter((_, index) => known[index] !== undefined) }
+    },
+  })),
+  broken(3, "one run that is gone spoils the heartbeat", (store) => ({
+    async heartbeat(beat) {
+      const runs = await Promise.all(beat.held.map(({ runId }) => findRun(store, runId)))
+      const gone = beat.held.filter((_, index) => runs[index]?.state !== "running")
+      return store.heartbeat(gone.length === 0 ? beat : { ...beat, held: gone })
+    },
+  })),
+  broken(3, "a heartbeat tells of nothing", (store) => ({
+    heartbeat: async (beat) => ({ ...(await store.heartbeat(beat)), gone: [] }),
+  })),
+  broken(3, "a worker that leaves stays on record", (store) => ({
+    heartbeat: (beat) => store.heartbeat({ ...beat, isLeaving: false }),
+  })),
+  broken(3, "all workers leave with one", (store) => ({
+    async heartbeat(beat) {
+      const workers = beat.isLeaving ? await store.findWorkers({ limit: 100 }) : []
+      for (const worker of workers) await store.heartbeat({ ...beat, worker, held: [] })
+      return store.heartbeat(beat)
+    },
+  })),
+]

@@ -1,0 +1,89 @@
+import type { Store } from "belfry/store"
+import { broken, findRun, roundTrip } from "./breaking.ts"
+
+export const BROKEN_QUIET = [
+  broken(10, "a stale plan is an exception", (store) => ({
+    async fire(plans) {
+      const answers = await store.fire(plans)
+      if (answers.some((answer) => answer.outcome === "stale")) throw new Error("version conflict")
+      return answers
+    },
+  })),
+  broken(10, "a stale put is an exception", (store) => ({
+    async putSchedule(schedule, ifVersion) {
+      const answer = await store.putSchedule(schedule, ifVersion)
+      if (answer.outcome === "stale") throw new Error("duplicate key value violates unique constraint")
+      return answer
+    },
+  })),
+  broken(10, "deleting what is not there is an exception", (store) => ({
+    async deleteSchedule(id, ifVersion) {
+      const answer = await store.deleteSchedule(id, ifVersion)
+      if (answer.outcome === "stale") throw new Error("no such schedule")
+      return answer
+    },
+  })),
+  broken(10, "an empty list is an exception", (store) => ({
+    async enqueue(runs) {
+      if (runs.length === 0) throw new Error("ER_PARSE_ERROR near 'values'")
+      return store.enqueue(runs)
+    },
+  })),
+  broken(10, "a claim without tasks is one of all tasks", (store) => ({
+    claim: (request) =>
+      store.claim({
+        ...request,
+        tasks: request.tasks.length === 0 ? [{ name: "report", leaseMs: 1_000 }] : request.tasks,
+      }),
+  })),
+  broken(10, "a claim of nothing gives one run", (store) => ({
+    claim: (request) => store.claim({ ...request, limit: Math.max(1, request.limit) }),
+  })),
+  broken(10, "a log line without its run violates a foreign key", (store) => ({
+    async appendLogs(lines) {
+      for (const { runId } of lines) {
+        if (!(await findRun(store, runId))) throw new Error("violates foreign key constraint")
+      }
+      return store.appendLogs(lines)
+    },
+  })),
+  broken(10, "one line without its run takes the others with it", (store) => ({
+    async appendLogs(lines) {
+      for (const { runId } of lines) if (!(await findRun(store, runId))) return
+      return store.appendLogs(lines)
+    },
+  })),
+  broken(10, "fires at the same time can't be serialized", (store) => ({ fire: unserializable(store.fire) })),
+  broken(10, "claims at the same time can't be serialized", (store) => ({
+    claim: unserializable(store.claim),
+  })),
+  broken(10, "batches in another order lock each other out", (store) => ({
+    transition: unserializable(store.transition),
+  })),
+  ...(["now", "open", "findRuns", "enqueue", "listen", "readLogs"] as const).map((operation) =>
+    broken(10, `${operation} works after the store was closed`, (store) => ({
+      [operation]: async (...given: unknown[]) => {
+        const call = store[operation] as (...given: unknown[]) => Promise<unknown>
+        return call(...given).catch((error) => {
+          if ((error as { code?: string }).code !== "BELFRY_STORE_CLOSED") throw error
+        })
+      },
+    })),
+  ),
+]
+
+/** What a database does under `serializable`, if nobody tries again. */
+function unserializable<T extends Store["fire"] | Store["claim"] | Store["transition"]>(operation: T): T {
+  let underWay = 0
+  const guarded = async (argument: never) => {
+    if (underWay > 0) throw new Error("could not serialize access due to concurrent update")
+    underWay++
+    try {
+      await roundTrip()
+      return await operation(argument)
+    } finally {
+      underWay--
+    }
+  }
+  return guarded as T
+}

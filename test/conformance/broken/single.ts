@@ -1,0 +1,157 @@
+import { type EnqueueAnswer, isFinished, type NewRun, type Run, type Store } from "belfry/store"
+import {
+  allRuns,
+  type BrokenStore,
+  broken,
+  disguising,
+  each,
+  findRun,
+  reading,
+  roundTrip,
+} from "./breaking.ts"
+
+/** Which holders don't count, though they hold. */
+const blind: readonly BrokenStore[] = [
+  blindTo("a run that is running", (holder) => holder.state === "running"),
+  blindTo(
+    "a run that waits for its delay",
+    (holder, now) => holder.state === "pending" && holder.claimableAt! > now,
+  ),
+  blindTo(
+    "a run whose worker is silent",
+    (holder, now) => holder.state === "running" && holder.claimableAt! <= now,
+  ),
+  blindTo("a run that is to be tried again", (holder) => holder.state === "pending" && holder.attempt > 0),
+  blindTo(
+    "a run that was revived",
+    (holder) => holder.by === null && holder.attempt === 0 && holder.error === null,
+  ),
+]
+
+function blindTo(whom: string, isOverlooked: (holder: Run, now: number) => boolean): BrokenStore {
+  return broken(6, `${whom} doesn't hold its live key`, (store) => ({
+    enqueue: (runs) =>
+      each(runs, async (run) => {
+        const [answer] = await store.enqueue([run])
+        if (answer!.outcome !== "held") return answer!
+        const holder = (await findRun(store, answer!.runId))!
+        if (!isOverlooked(holder, await store.now())) return answer!
+        return (await store.enqueue([{ ...run, liveKey: null }]))[0]!
+      }),
+  }))
+}
+
+/** Ends that don't free the key, as a key beside the run doesn't if it is forgotten on one path. */
+const stuck: readonly BrokenStore[] = (["succeeded", "failed", "cancelled"] as const).map((state) =>
+  broken(6, `a run that ${state} keeps its live key`, (store) => {
+    const holderOf = async (run: NewRun) =>
+      (await allRuns(store)).find(
+        (other) => other.liveKey !== null && other.liveKey === run.liveKey && other.state === state,
+      )
+    return {
+      enqueue: (runs) =>
+        each(runs, async (run) => {
+          const holder = await holderOf(run)
+          if (holder !== undefined && holder.id !== run.id)
+            return { outcome: "held", runId: holder.id } as const
+          return (await store.enqueue([run]))[0]!
+        }),
+      fire: (plans) =>
+        each(plans, async (plan) => {
+          for (const run of plan.runs) if (await holderOf(run)) return { outcome: "held" } as const
+          return (await store.fire([plan]))[0]!
+        }),
+    }
+  }),
+)
+
+const others = [
+  broken(6, "live keys are ignored", (store) => disguising(store, () => ({ liveKey: null }))),
+  broken(6, "a fire doesn't look at live keys", (store) => {
+    const { fire, ...rest } = disguising(store, () => ({ liveKey: null }))
+    return { fire: fire!, findRuns: rest.findRuns!, claim: rest.claim! }
+  }),
+  broken(6, "the answer names the run that came too late", (store) => ({
+    async enqueue(runs) {
+      const answers = await store.enqueue(runs)
+      return answers.map((answer, index) => ({ ...answer, runId: runs[index]!.id }))
+    },
+  })),
+  broken(6, "live keys are compared without case", (store) =>
+    disguising(store, (run) => ({ liveKey: run.liveKey === null ? null : run.liveKey.toLowerCase() })),
+  ),
+  broken(6, "runs without a live key share one", (store) =>
+    disguising(store, (run) => ({ liveKey: run.liveKey ?? "" })),
+  ),
+  broken(6, "a skip takes a live key", (store) => {
+    const taken = new Map<string, string>()
+    return {
+      enqueue: (runs) =>
+        each(runs, async (run): Promise<EnqueueAnswer> => {
+          if (run.liveKey !== null && run.state === "skipped") taken.set(run.liveKey, run.id)
+          const holder = taken.get(run.liveKey ?? "")
+          if (holder !== undefined && holder !== run.id) return { outcome: "held", runId: holder }
+          return (await store.enqueue([run]))[0]!
+        }),
+    }
+  }),
+  broken(6, "a run is held by itself", (store) => ({
+    enqueue: (runs) =>
+      each(runs, async (run) => {
+        const there = await findRun(store, run.id)
+        const isHolder = there !== undefined && there.liveKey !== null && !isFinished(there.state)
+        if (isHolder) return { outcome: "held", runId: run.id } as const
+        return (await store.enqueue([run]))[0]!
+      }),
+    fire: (plans) =>
+      each(plans, async (plan) => {
+        for (const run of plan.runs) {
+          const there = await findRun(store, run.id)
+          if (there !== undefined && there.liveKey !== null) return { outcome: "held" } as const
+        }
+        return (await store.fire([plan]))[0]!
+      }),
+  })),
+  broken(6, "an enqueue asks for the live key, then writes", askingFirst),
+  broken(6, "a revival doesn't look at the live key", (store) => ({
+    transition: async (changes) =>
+      (await store.transition(changes)).map((answer) =>
+        answer.outcome === "held" ? { outcome: "done" } : answer,
+      ),
+  })),
+  broken(6, "a revival that is held happens in part", (store) => {
+    const touched = new Map<string, string>()
+    return {
+      ...reading(store, (run) => ({ ...run, by: touched.get(run.id) ?? run.by })),
+      async transition(changes) {
+        const answers = await store.transition(changes)
+        for (const [index, { runId, by }] of changes.entries()) {
+          if (answers[index]!.outcome === "held" && by !== null) touched.set(runId, by)
+        }
+        return answers
+      },
+    }
+  }),
+  broken(6, "no run with a live key can be revived", (store) => ({
+    transition: (changes) =>
+      each(changes, async (change) => {
+        const run = await findRun(store, change.runId)
+        const isRevival = run !== undefined && isFinished(run.state) && !isFinished(change.state)
+        if (isRevival && run.liveKey !== null) return { outcome: "held" } as const
+        return (await store.transition([change]))[0]!
+      }),
+  })),
+]
+
+function askingFirst(store: Store): Partial<Store> {
+  return {
+    async enqueue(runs) {
+      const unfinished = (await allRuns(store)).filter((run) => !isFinished(run.state))
+      const isFree = (run: NewRun) => !unfinished.some((other) => other.liveKey === run.liveKey)
+      await roundTrip()
+      return store.enqueue(runs.map((run) => (isFree(run) ? { ...run, liveKey: null } : run)))
+    },
+  }
+}
+
+export const BROKEN_SINGLE = [...blind, ...stuck, ...others]

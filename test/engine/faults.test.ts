@@ -1,0 +1,172 @@
+import assert from "node:assert/strict"
+import { describe, test } from "vitest"
+import { defineTask } from "../../src/index.ts"
+import { collectedLog } from "../support/collected-log.ts"
+import { faultyStore, type Operation } from "../support/faulty-store.ts"
+import { Fleet, taking } from "../support/fleet.ts"
+
+/** A process that fires and performs something every ten seconds, over a store that can be broken. */
+async function busyNode() {
+  const fleet = new Fleet()
+  const performed: string[] = []
+  const errors: string[] = []
+  const { logger, lines } = collectedLog()
+  const task = defineTask({
+    name: "task",
+    async run({ run, log }) {
+      performed.push(`${run.id}#${run.attempt}`)
+      log.info("working")
+      await taking(fleet.clock, "1s")
+      return run.id
+    },
+  })
+  const wire = faultyStore(fleet.store)
+  const node = await fleet.started({
+    store: wire.store,
+    tasks: [task],
+    schedules: [task.schedule("s", { cron: "*/10 * * * * *", catchUp: "all", overlap: "allow" })],
+    logger,
+    hooks: { error: (_error, where) => void errors.push(where) },
+  })
+  return { fleet, wire, node, performed, errors, lines }
+}
+
+type Busy = Awaited<ReturnType<typeof busyNode>>
+
+/** Every occurrence of the first ten minutes became one run, each run one success. */
+async function assertNothingLostOrDoubled({ fleet }: Busy) {
+  const runs = await fleet.runs()
+  const ids = runs
+    .filter((run) => run.scheduledFor!.getTime() <= Date.UTC(2026, 0, 1, 0, 10))
+    .map((run) => run.id)
+  assert.equal(ids.length, 60)
+  assert.equal(new Set(ids).size, 60)
+  const unfinished = runs
+    .filter((run) => run.state !== "succeeded")
+    .map((run) => [run.id, run.state, run.error])
+  assert.deepEqual(unfinished.slice(0, -1), [], "all but the newest have succeeded")
+  for (const run of runs) assert.ok(run.state !== "succeeded" || run.details === run.id)
+}
+
+const OPERATIONS: readonly Operation[] = [
+  "dueSchedules",
+  "fire",
+  "claim",
+  "heartbeat",
+  "transition",
+  "appendLogs",
+  "prune",
+  "now",
+  "enqueue",
+]
+
+describe("an operation that fails for a minute", () => {
+  for (const operation of OPERATIONS) {
+    test(`${operation}: the loops survive, and nothing is lost or doubled`, async () => {
+      const busy = await busyNode()
+      await busy.fleet.advance("2m")
+
+      busy.wire.breakDown(operation)
+      await busy.fleet.advance("1m")
+      busy.wire.mend()
+      await busy.fleet.advance("8m")
+
+      await assertNothingLostOrDoubled(busy)
+      await busy.fleet[Symbol.asyncDispose]()
+    })
+  }
+
+  test("all of them: the same", async () => {
+    const busy = await busyNode()
+    await busy.fleet.advance("2m")
+
+    busy.wire.breakDown()
+    await busy.fleet.advance("1m")
+    busy.wire.mend()
+    await busy.fleet.advance("8m")
+
+    await assertNothingLostOrDoubled(busy)
+    assert.equal(busy.node.isRunning, true)
+    await busy.fleet[Symbol.asyncDispose]()
+  })
+})
+
+describe("an operation whose replies are lost for a minute", () => {
+  for (const operation of OPERATIONS) {
+    test(`${operation}: each run has exactly one result`, async () => {
+      const busy = await busyNode()
+      await busy.fleet.advance("2m")
+
+      busy.wire.loseReplies(operation)
+      await busy.fleet.advance("1m")
+      busy.wire.mend()
+      await busy.fleet.advance("8m")
+
+      await assertNothingLostOrDoubled(busy)
+      await busy.fleet[Symbol.asyncDispose]()
+    })
+  }
+})
+
+test("an outage is logged once by each loop, and once when it is over", async () => {
+  const { fleet, wire, lines, errors } = await busyNode()
+  await fleet.advance("1m")
+  lines.length = 0
+
+  wire.breakDown()
+  await fleet.advance("2m")
+  const during = lines.filter(({ level }) => level === "error").map(({ component }) => component)
+  wire.mend()
+  await fleet.advance("1m")
+  const after = lines.filter(({ message }) => /again$/.test(message) && !/trying/.test(message))
+
+  for (const component of ["firing", "worker", "heartbeat"]) {
+    assert.ok(during.filter((each) => each === component).length <= 2, `${component} in ${during}`)
+    assert.equal(after.filter((line) => line.component === component).length, 1, component)
+  }
+  assert.ok(errors.length > 20, "the error hook hears of every fault")
+  await fleet[Symbol.asyncDispose]()
+})
+
+test("while the store is away a loop backs off to five seconds, and hints don't hurry it", async () => {
+  const { fleet, wire } = await busyNode()
+  wire.breakDown("dueSchedules", "enqueue")
+  const before = wire.count("dueSchedules")
+
+  await fleet.advance("5m")
+
+  const reads = wire.count("dueSchedules") - before
+  assert.ok(reads >= 60 && reads <= 85, `${reads} reads in five minutes`)
+  await fleet[Symbol.asyncDispose]()
+})
+
+test("a fault is logged as text that pino and JSON keep", async () => {
+  const { fleet, wire, lines } = await busyNode()
+
+  wire.breakDown("dueSchedules")
+  await fleet.advance("1m")
+
+  const line = lines.find(({ component, level }) => component === "firing" && level === "error")
+  assert.match(String(line?.["error"]), /The store is away \(dueSchedules\)/)
+  assert.equal(typeof line?.["error"], "string")
+  await fleet[Symbol.asyncDispose]()
+})
+
+test("a result that can't be stored for long is dropped, and the run is performed again", async () => {
+  await using fleet = new Fleet()
+  const wire = faultyStore(fleet.store)
+  const { logger, lines } = collectedLog()
+  let starts = 0
+  const task = defineTask({ name: "task", run: () => ++starts })
+  const node = await fleet.started({ store: wire.store, tasks: [task], logger })
+  wire.breakDown("transition", "heartbeat")
+  const { runId } = await node.enqueue(task)
+
+  await fleet.advance("25s")
+  wire.mend()
+  await fleet.advance("1m")
+
+  const run = await node.runs.get(runId)
+  assert.deepEqual([run?.state, run?.details, run?.attempt], ["succeeded", 2, 2])
+  assert.ok(lines.some(({ message }) => message === "The run's end can't be stored"))
+})

@@ -1,0 +1,164 @@
+import assert from "node:assert/strict"
+import { describe, test } from "vitest"
+import { defineTask } from "../../src/index.ts"
+import { collectedLog } from "../support/collected-log.ts"
+import { faultyStore } from "../support/faulty-store.ts"
+import { Fleet } from "../support/fleet.ts"
+import { slowStore } from "../support/slow-store.ts"
+
+const noop = defineTask({ name: "noop", run: () => undefined })
+
+describe("one process", () => {
+  test("an occurrence starts at its very instant, not at the next poll", async () => {
+    await using fleet = new Fleet("2026-01-01T00:00:17.250Z")
+    const startedAt: string[] = []
+    const note = defineTask({ name: "note", run: () => void startedAt.push(fleet.now()) })
+    await fleet.started({
+      tasks: [note],
+      schedules: [note.schedule("seven", { cron: "*/7 * * * * *" })],
+    })
+
+    await fleet.advance("30s")
+
+    assert.deepEqual(
+      startedAt.map((at) => at.slice(17)),
+      ["21.000Z", "28.000Z", "35.000Z", "42.000Z"],
+    )
+  })
+
+  test("an idle hour costs a few store calls a minute, not one a second", async () => {
+    await using fleet = new Fleet()
+    const { store, calls } = faultyStore(fleet.store)
+    await fleet.started({ store, tasks: [noop] })
+    calls.length = 0
+
+    await fleet.advance("1h")
+
+    // Each of the three loops looks once per poll interval of a minute, and pruning every ten minutes.
+    assert.ok(calls.length >= 3 * 59 && calls.length <= 3 * 61 + 6, `${calls.length} calls`)
+  })
+
+  test("a day with one far-away schedule costs no more than a day with none", async () => {
+    await using fleet = new Fleet()
+    const { store, calls, count } = faultyStore(fleet.store)
+    await fleet.started({
+      store,
+      tasks: [noop],
+      schedules: [noop.schedule("yearly", { cron: "0 0 1 7 *" })],
+      pollInterval: "10m",
+    })
+    calls.length = 0
+
+    await fleet.advance("1d")
+
+    assert.ok(count("dueSchedules") <= 145, `${count("dueSchedules")} reads of due schedules`)
+    assert.ok(calls.length <= 3 * 145 + 145, `${calls.length} calls`)
+    assert.equal(count("fire"), 0)
+  })
+
+  test("a schedule that is created is fired without waiting for the poll", async () => {
+    await using fleet = new Fleet()
+    const node = await fleet.started({ tasks: [noop], pollInterval: "1h" })
+    await fleet.advance("10s")
+
+    await node.schedules.create("soon", { task: noop, in: "5s" })
+    await fleet.advance("5s")
+
+    assert.equal((await node.runs.get("soon@2026-01-01T00:00:15Z"))?.state, "succeeded")
+  })
+
+  test("without any hint a schedule created elsewhere is found at the next poll", async () => {
+    await using fleet = new Fleet()
+    const deaf = { ...fleet.store, listen: async () => async () => undefined }
+    await fleet.started({ store: deaf, tasks: [noop], pollInterval: "1m" })
+
+    await fleet.node().schedules.create("soon", { task: "noop", in: "5s" })
+    await fleet.advance("1m")
+
+    const [run] = await fleet.runs()
+    assert.equal(run?.state, "succeeded")
+    assert.equal(run?.startedAt?.toISOString(), "2026-01-01T00:01:00.000Z")
+  })
+
+  test("a store that can give no hints is no reason not to start", async () => {
+    await using fleet = new Fleet()
+    const { store, breakDown } = faultyStore(fleet.store)
+    breakDown("listen")
+    await fleet.started({ store, tasks: [noop], schedules: [noop.schedule("s", { every: "10s" })] })
+
+    await fleet.advance("30s")
+
+    assert.equal((await fleet.runs()).length, 3)
+  })
+
+  test("more schedules due at one instant than fit a batch are all fired in that instant", async () => {
+    await using fleet = new Fleet()
+    const node = await fleet.started({ tasks: [noop], concurrency: 500 })
+    for (let index = 0; index < 250; index++)
+      await node.schedules.create(`s${index}`, { task: noop, cron: "0 * * * *" })
+
+    await fleet.advance("1h")
+
+    const runs = await fleet.runs()
+    assert.equal(runs.length, 250)
+    assert.ok(runs.every((run) => run.createdAt.toISOString() === "2026-01-01T01:00:00.000Z"))
+    assert.ok(runs.every((run) => run.state === "succeeded"))
+  })
+})
+
+describe("several processes", () => {
+  for (const count of [2, 5]) {
+    test(`${count} schedulers on one store fire and perform each occurrence once`, async () => {
+      await using fleet = new Fleet()
+      const performed: string[] = []
+      const note = defineTask({ name: "note", run: ({ run }) => void performed.push(run.id) })
+      const schedules = [
+        note.schedule("minutely", { cron: "* * * * *" }),
+        note.schedule("interval", { every: "45s" }),
+      ]
+      const store = slowStore(fleet.store, fleet.clock)
+      for (let index = 0; index < count; index++) await fleet.started({ store, tasks: [note], schedules })
+
+      await fleet.advance("1h")
+
+      assert.equal(performed.length, 60 + 80)
+      assert.equal(new Set(performed).size, performed.length)
+      assert.equal((await fleet.runs()).length, performed.length)
+    })
+  }
+
+  test("losing the race for a schedule is told as an event and logged for debugging only", async () => {
+    await using fleet = new Fleet()
+    const events: string[] = []
+    const hooks = { run: (event: { type: string }) => void events.push(event.type) }
+    const schedules = [noop.schedule("minutely", { cron: "* * * * *" })]
+    const store = slowStore(fleet.store, fleet.clock)
+    const { logger, lines } = collectedLog()
+    for (let index = 0; index < 3; index++)
+      await fleet.started({ store, tasks: [noop], schedules, hooks, logger })
+
+    await fleet.advance("10m")
+
+    assert.equal(events.filter((type) => type === "created").length, 10)
+    assert.ok(events.includes("raced"))
+    assert.ok(
+      lines.some(({ level, message }) => level === "debug" && message === "Another process was first"),
+    )
+    assert.ok(lines.every(({ level }) => level === "debug" || level === "info"))
+  })
+
+  test("when the process that fired so far is gone, the others go on without a pause", async () => {
+    await using fleet = new Fleet()
+    const schedules = [noop.schedule("minutely", { cron: "* * * * *" })]
+    const first = await fleet.started({ tasks: [noop], schedules })
+    await fleet.started({ tasks: [noop], schedules })
+    await fleet.advance("5m")
+
+    await fleet.until(first.stop())
+    await fleet.advance("5m")
+
+    const runs = await fleet.runs()
+    assert.equal(runs.length, 10)
+    assert.ok(runs.every((run) => run.startedAt?.getTime() === run.scheduledFor?.getTime()))
+  })
+})

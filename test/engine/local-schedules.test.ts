@@ -1,0 +1,97 @@
+import assert from "node:assert/strict"
+import { test } from "vitest"
+import { defineTask } from "../../src/index.ts"
+import { collectedLog } from "../support/collected-log.ts"
+import { Fleet, taking } from "../support/fleet.ts"
+import { slowStore } from "../support/slow-store.ts"
+
+test("several processes that tick the same local schedule fire each occurrence once", async () => {
+  await using fleet = new Fleet("2026-01-01T00:00:13Z")
+  const performed: string[] = []
+  const task = defineTask({ name: "task", run: ({ run }) => void performed.push(run.id) })
+  const schedules = [
+    task.schedule("cron", { cron: "* * * * *", local: true }),
+    task.schedule("every", { every: "7m", local: true }),
+  ]
+  const store = slowStore(fleet.store, fleet.clock)
+  for (let index = 0; index < 4; index++) {
+    await fleet.started({ store, tasks: [task], schedules })
+    await fleet.advance("5s")
+  }
+
+  await fleet.advance("1h")
+
+  assert.equal(performed.length, 60 + 8)
+  assert.equal(new Set(performed).size, performed.length)
+})
+
+test("a local schedule is never stored", async () => {
+  await using fleet = new Fleet()
+  const task = defineTask({ name: "task", run: () => undefined })
+  const node = await fleet.started({
+    tasks: [task],
+    schedules: [task.schedule("local", { every: "1m", local: true })],
+  })
+
+  await fleet.advance("10m")
+
+  assert.deepEqual(await node.schedules.list(), [])
+  assert.equal((await node.runs.list()).length, 10)
+})
+
+test("a local interval counts from the epoch, so that processes started at different times agree", async () => {
+  await using fleet = new Fleet("2026-01-01T00:00:13.371Z")
+  const task = defineTask({ name: "task", run: () => undefined })
+  const schedules = [task.schedule("s", { every: "10m", local: true })]
+  await fleet.started({ tasks: [task], schedules })
+  await fleet.advance("3m")
+  await fleet.started({ tasks: [task], schedules })
+
+  await fleet.advance("30m")
+
+  assert.deepEqual(
+    (await fleet.runs()).map((run) => run.scheduledFor?.toISOString().slice(11, 19)),
+    ["00:10:00", "00:20:00", "00:30:00"],
+  )
+})
+
+test("an overlap of a local schedule is recorded once by all processes together", async () => {
+  await using fleet = new Fleet()
+  const task = defineTask({ name: "task", run: () => taking(fleet.clock, "90s") })
+  const schedules = [task.schedule("s", { cron: "* * * * *", local: true })]
+  for (let index = 0; index < 3; index++) await fleet.started({ tasks: [task], schedules })
+
+  await fleet.advance("4m30s")
+
+  assert.deepEqual(
+    (await fleet.runs()).map(({ state, reason }) => [state, reason]),
+    [
+      ["succeeded", null],
+      ["skipped", "overlap"],
+      ["succeeded", null],
+      ["skipped", "overlap"],
+    ],
+  )
+})
+
+test("what fires locally is logged like what fires from the store", async () => {
+  await using fleet = new Fleet()
+  const { logger, lines } = collectedLog()
+  const task = defineTask({ name: "task", run: () => undefined })
+  const schedules = [task.schedule("s", { every: "1m", priority: "high", local: true })]
+  await fleet.started({ tasks: [task], schedules, logger })
+
+  await fleet.advance("1m")
+
+  const { level, ...line } = lines.find(({ message }) => message === "Fired")!
+  assert.equal(level, "info")
+  assert.deepEqual(line, {
+    component: "local-firing",
+    scheduleId: "s",
+    task: "task",
+    runId: "s@2026-01-01T00:01:00Z",
+    priority: 10,
+    nextRunAt: "2026-01-01T00:02:00.000Z",
+    message: "Fired",
+  })
+})

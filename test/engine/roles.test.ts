@@ -1,0 +1,103 @@
+import assert from "node:assert/strict"
+import { test } from "vitest"
+import { defineTask } from "../../src/index.ts"
+import { collectedLog } from "../support/collected-log.ts"
+import { faultyStore } from "../support/faulty-store.ts"
+import { Fleet } from "../support/fleet.ts"
+
+const task = defineTask({ name: "task", run: () => "done" })
+const schedules = [task.schedule("s", { cron: "* * * * *" })]
+
+test("a process that only fires creates runs and performs none", async () => {
+  await using fleet = new Fleet()
+  const node = fleet.node({ tasks: [task], schedules })
+
+  await node.start({ roles: ["fire"] })
+  await fleet.advance("3m")
+
+  assert.deepEqual(
+    (await fleet.runs()).map(({ state }) => state),
+    ["pending", "skipped", "skipped"],
+  )
+  assert.deepEqual(await node.workers(), [])
+})
+
+test("a process that only works performs what others fire and fires nothing", async () => {
+  await using fleet = new Fleet()
+  const worker = fleet.node({ tasks: [task], schedules })
+  await worker.start({ roles: ["work"] })
+  await fleet.advance("3m")
+  assert.deepEqual(await fleet.runs(), [])
+
+  const firing = fleet.node({ tasks: [task], schedules })
+  await firing.start({ roles: ["fire"] })
+  await fleet.advance("3m")
+
+  const states = (await fleet.runs()).map(({ state }) => state)
+  assert.ok(states.length >= 3 && states.slice(0, -1).every((state) => state !== "pending"))
+  assert.ok(states.filter((state) => state === "succeeded").length >= 3)
+})
+
+test("a process that never starts may still enqueue and ask", async () => {
+  await using fleet = new Fleet()
+  const client = fleet.node({ tasks: [task] })
+
+  const { outcome, runId } = await client.enqueue(task)
+
+  assert.equal(outcome, "created")
+  assert.equal((await client.runs.get(runId))?.state, "pending")
+  assert.equal(client.isRunning, false)
+})
+
+test("a process without any task fires nothing, performs nothing, and says so", async () => {
+  await using fleet = new Fleet()
+  const { logger, lines } = collectedLog()
+  const wire = faultyStore(fleet.store)
+  const observer = await fleet.started({ store: wire.store, logger })
+  await observer.schedules.create("s", { task: "task", cron: "* * * * *" })
+
+  await fleet.advance("1h")
+
+  assert.deepEqual(await observer.runs.list(), [])
+  assert.equal(wire.count("dueSchedules") + wire.count("claim") + wire.count("heartbeat"), 0)
+  const warning = lines.find(({ level }) => level === "warn")
+  assert.equal(warning?.message, "This process defines no task: it performs nothing and fires nothing")
+  assert.equal(observer.isRunning, true)
+})
+
+test("a process without any task fires if it is asked to by name", async () => {
+  await using fleet = new Fleet()
+  const { logger, lines } = collectedLog()
+  const node = fleet.node({ logger })
+  await node.start({ roles: ["fire"] })
+  await node.schedules.create("s", { task: "task", cron: "* * * * *" })
+
+  await fleet.advance("1m")
+
+  assert.equal((await node.runs.count()).pending, 1)
+  assert.ok(lines.some(({ message }) => message === "This process defines no task: it performs nothing"))
+})
+
+test("only processes with a role prune history", async () => {
+  await using fleet = new Fleet()
+  const wire = faultyStore(fleet.store)
+  const idle = fleet.node({ store: wire.store })
+  await idle.start()
+  const working = await fleet.started({ tasks: [task], retention: { age: "1h", perSchedule: 0 } })
+  await working.enqueue(task, undefined, { id: "old" })
+
+  await fleet.advance("3h")
+
+  assert.equal(wire.count("prune"), 0)
+  assert.equal(await working.runs.get("old"), null)
+})
+
+test("retention keeps the newest runs of each schedule whatever their age", async () => {
+  await using fleet = new Fleet()
+  const node = await fleet.started({ tasks: [task], schedules, retention: { age: "5m", perSchedule: 12 } })
+
+  await fleet.advance("2h")
+
+  const runs = await node.runs.list({ limit: 1_000 })
+  assert.ok(runs.length >= 12 && runs.length <= 12 + 16, `${runs.length} runs are kept`)
+})

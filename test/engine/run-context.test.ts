@@ -1,0 +1,140 @@
+import assert from "node:assert/strict"
+import { test } from "vitest"
+import { defineTask, type LastSuccess, type RunInfo } from "../../src/index.ts"
+import { Fleet } from "../support/fleet.ts"
+
+test("a task is told its occurrence, its attempt and the id that is the same for each attempt", async () => {
+  await using fleet = new Fleet()
+  const told: RunInfo[] = []
+  const task = defineTask({
+    name: "task",
+    retry: { attempts: 2, delay: "1s", jitter: 0 },
+    run({ run }) {
+      told.push(run)
+      throw new Error("again")
+    },
+  })
+  const schedules = [task.schedule("hourly", { cron: "0 * * * *" })]
+  await fleet.started({ tasks: [task], schedules })
+
+  await fleet.advance("61m")
+
+  const common = {
+    id: "hourly@2026-01-01T01:00:00Z",
+    task: "task",
+    scheduleId: "hourly",
+    scheduledFor: new Date("2026-01-01T01:00:00Z"),
+    triggeredBy: "schedule",
+    standsFor: 1,
+    missed: null,
+  }
+  assert.deepEqual(told, [
+    { ...common, attempt: 1, isLastAttempt: false },
+    { ...common, attempt: 2, isLastAttempt: true },
+  ])
+})
+
+test("an enqueued run has no occurrence", async () => {
+  await using fleet = new Fleet()
+  const told: RunInfo[] = []
+  const task = defineTask({ name: "task", run: ({ run }) => void told.push(run) })
+  const node = await fleet.started({ tasks: [task] })
+
+  await node.enqueue(task, undefined, { id: "mine" })
+  await fleet.advance(1)
+
+  assert.deepEqual(
+    told.map(({ id, scheduledFor, scheduleId, triggeredBy }) => [id, scheduledFor, scheduleId, triggeredBy]),
+    [["mine", null, null, "api"]],
+  )
+})
+
+test("after an outage one run stands for all that was missed, and is told what", async () => {
+  await using fleet = new Fleet()
+  const told: RunInfo[] = []
+  const task = defineTask({ name: "task", run: ({ run }) => void told.push(run) })
+  await fleet.node().schedules.create("hourly", { task: "task", cron: "0 * * * *" })
+
+  await fleet.advance("5h30m")
+  await fleet.started({ tasks: [task] })
+  await fleet.advance("1h")
+
+  assert.deepEqual(
+    told.map(({ id, triggeredBy, standsFor, missed }) => ({ id, triggeredBy, standsFor, missed })),
+    [
+      {
+        id: "hourly@2026-01-01T05:00:00Z",
+        triggeredBy: "catchup",
+        standsFor: 5,
+        missed: {
+          from: new Date("2026-01-01T01:00:00Z"),
+          until: new Date("2026-01-01T04:00:00Z"),
+          count: 4,
+        },
+      },
+      { id: "hourly@2026-01-01T06:00:00Z", triggeredBy: "schedule", standsFor: 1, missed: null },
+    ],
+  )
+})
+
+test("the last success of the schedule is there to be asked for, with its result", async () => {
+  await using fleet = new Fleet()
+  const seen: (LastSuccess | null)[] = []
+  const task = defineTask({
+    name: "task",
+    retry: { attempts: 1 },
+    async run({ run, lastSuccess }) {
+      seen.push(await lastSuccess())
+      if (run.scheduledFor?.getUTCHours() === 2) throw new Error("bad hour")
+      return { success: true, message: "copied", details: { until: run.scheduledFor } }
+    },
+  })
+  const schedules = [task.schedule("hourly", { cron: "0 * * * *" })]
+  await fleet.started({ tasks: [task], schedules })
+
+  await fleet.advance("3h")
+
+  const first = {
+    runId: "hourly@2026-01-01T01:00:00Z",
+    scheduledFor: new Date("2026-01-01T01:00:00Z"),
+    completedAt: new Date("2026-01-01T01:00:00Z"),
+    message: "copied",
+    details: { until: "2026-01-01T01:00:00.000Z" },
+  }
+  assert.deepEqual(seen, [null, first, first])
+})
+
+test("a run without a schedule has no last success", async () => {
+  await using fleet = new Fleet()
+  const seen: unknown[] = []
+  const task = defineTask({
+    name: "task",
+    run: async ({ lastSuccess }) => void seen.push(await lastSuccess()),
+  })
+  const node = await fleet.started({ tasks: [task] })
+
+  await node.enqueue(task)
+  await fleet.advance(1)
+  await node.enqueue(task)
+  await fleet.advance(1)
+
+  assert.deepEqual(seen, [null, null])
+})
+
+test("runs carry which trigger they came from, in words", async () => {
+  await using fleet = new Fleet()
+  const task = defineTask({ name: "task", run: () => undefined })
+  const node = await fleet.started({ tasks: [task] })
+  await node.schedules.create("cron", { task, cron: "0 1 * * *" })
+  await node.schedules.create("every", { task, every: "1h" })
+  await node.schedules.create("once", { task, in: "1h" })
+
+  await fleet.advance("1h")
+  const { runId } = await node.schedules.trigger("cron")
+
+  const trigger = async (id: string) => (await node.runs.get(id))?.trigger
+  assert.equal(await trigger("cron@2026-01-01T01:00:00Z"), "schedule:0 1 * * *")
+  assert.equal(await trigger("every@2026-01-01T01:00:00Z"), "schedule:@every 1h")
+  assert.equal(await trigger("once@2026-01-01T01:00:00Z"), "schedule:@at 2026-01-01T01:00:00Z")
+  assert.equal(await trigger(runId), "manual")
+})

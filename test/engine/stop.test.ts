@@ -1,0 +1,175 @@
+import assert from "node:assert/strict"
+import { test } from "vitest"
+import { defineTask, type RunAborted, type RunEvent } from "../../src/index.ts"
+import { faultyStore } from "../support/faulty-store.ts"
+import { aborted, Fleet, never, taking, turn } from "../support/fleet.ts"
+
+/** Short, long and endless runs on one worker, a second worker beside it, and the first one stopping. */
+async function stoppingFleet() {
+  const fleet = new Fleet()
+  const starts: string[] = []
+  const noted = (name: string, perform: () => Promise<unknown>) =>
+    defineTask({
+      name,
+      run({ run }) {
+        starts.push(`${fleet.clock.monotonic() / 1_000} ${name}#${run.attempt}`)
+        return run.attempt === 1 ? perform() : "retaken"
+      },
+    })
+  const short = noted("short", () => taking(fleet.clock, "1s"))
+  const long = noted("long", () => taking(fleet.clock, "30s"))
+  const endless = noted("endless", () => never)
+  const tasks = [short, long, endless]
+  const node = await fleet.started({ tasks })
+  for (const task of tasks) await node.enqueue(task, undefined, { id: task.name })
+  await fleet.advance(1)
+  const other = await fleet.started({ tasks })
+  return { fleet, node, other, tasks, starts }
+}
+
+test("a graceful stop finishes short runs and gives long ones back at once, to be taken at once", async () => {
+  const { fleet, node, other, starts } = await stoppingFleet()
+
+  const stopped = node.stop({ timeout: "10s" })
+  await fleet.advance("10s")
+  await turn()
+  await fleet.until(stopped)
+  await fleet.advance("1s")
+
+  assert.deepEqual(starts.slice(3).sort(), ["10.001 endless#2", "10.001 long#2"])
+  const runs = await other.runs.list()
+  assert.ok(runs.every((run) => run.state === "succeeded" && run.failures === 0 && run.lost === 0))
+  assert.equal((await other.runs.get("long"))?.attempts[0]?.outcome, "released")
+  assert.equal((await other.runs.get("short"))?.attempt, 1)
+  await fleet[Symbol.asyncDispose]()
+})
+
+test("a stopping process takes nothing new", async () => {
+  const { fleet, node, other, tasks, starts } = await stoppingFleet()
+  await fleet.until(other.stop())
+  const client = fleet.node()
+
+  const stopped = node.stop({ timeout: "10s" })
+  await client.enqueue(tasks[0]!, undefined, { id: "new" })
+  await fleet.advance("9s")
+
+  assert.equal(starts.length, 3)
+  assert.equal((await client.runs.get("new"))?.state, "pending")
+  await fleet.until(stopped)
+  await fleet[Symbol.asyncDispose]()
+})
+
+test("without a timeout left, everything is aborted and given back immediately", async () => {
+  await using fleet = new Fleet()
+  let why: unknown
+  const task = defineTask({
+    name: "task",
+    async run({ signal }) {
+      await aborted(signal)
+      why = (signal.reason as RunAborted).why
+      throw signal.reason
+    },
+  })
+  const node = await fleet.started({ tasks: [task] })
+  const { runId } = await node.enqueue(task)
+  await fleet.advance("1s")
+
+  await fleet.until(node.stop({ timeout: 0 }))
+
+  const run = await fleet.node().runs.get(runId)
+  assert.equal(why, "stopping")
+  assert.deepEqual([run?.state, run?.failures, run?.claimableAt?.toISOString()], ["pending", 0, fleet.now()])
+})
+
+test("stopping twice is stopping once, and so is starting twice", async () => {
+  await using fleet = new Fleet()
+  const said: string[] = []
+  const hooks = { start: () => void said.push("start"), stop: () => void said.push("stop") }
+  const task = defineTask({ name: "task", run: () => undefined })
+  const node = fleet.node({ tasks: [task], hooks })
+
+  await Promise.all([node.start(), node.start()])
+  await node.start()
+  await fleet.until(Promise.all([node.stop(), node.stop()]))
+  await fleet.until(node.stop())
+
+  assert.deepEqual(said, ["start", "stop"])
+})
+
+test("a scheduler that never started stops without a word, and can't be started afterwards", async () => {
+  await using fleet = new Fleet()
+  const said: string[] = []
+  const node = fleet.node({ hooks: { stop: () => void said.push("stop") } })
+
+  await node.stop()
+
+  assert.deepEqual(said, [])
+  await assert.rejects(node.start(), { code: "BELFRY_STORE_CLOSED" })
+})
+
+test("a stop asked for while starting waits for the start, then stops", async () => {
+  await using fleet = new Fleet()
+  const said: string[] = []
+  const hooks = { start: () => void said.push("start"), stop: () => void said.push("stop") }
+  const node = fleet.node({ tasks: [defineTask({ name: "task", run: () => undefined })], hooks })
+
+  const started = node.start()
+  await fleet.until(node.stop())
+  await started
+
+  assert.deepEqual(said, ["start", "stop"])
+  assert.equal(node.isRunning, false)
+})
+
+test("a stop ends soon even if the store is away, and the run is left to its lease", async () => {
+  await using fleet = new Fleet()
+  const errors: string[] = []
+  const wire = faultyStore(fleet.store)
+  const task = defineTask({ name: "task", run: ({ run }) => (run.attempt === 1 ? never : "done") })
+  const hooks = { error: (_error: unknown, where: string) => void errors.push(where) }
+  const node = await fleet.started({ store: wire.store, tasks: [task], hooks })
+  const { runId } = await node.enqueue(task)
+  await fleet.advance("1s")
+
+  wire.breakDown()
+  await fleet.until(node.stop({ timeout: "2s" }))
+  const stoppedAfterMs = fleet.clock.monotonic() - 1_000
+
+  assert.ok(stoppedAfterMs < 25_000, `${stoppedAfterMs} ms`)
+  assert.ok(errors.includes("worker"))
+  await fleet.started({ tasks: [task] })
+  await fleet.advance("45s")
+  assert.equal((await fleet.node().runs.get(runId))?.state, "succeeded")
+})
+
+test("a failed start can be tried again", async () => {
+  await using fleet = new Fleet()
+  const wire = faultyStore(fleet.store)
+  const task = defineTask({ name: "task", run: () => undefined })
+  const node = fleet.node({
+    store: wire.store,
+    tasks: [task],
+    schedules: [task.schedule("s", { every: "1m" })],
+  })
+
+  wire.breakDown("open")
+  await assert.rejects(node.start(), /away/)
+  wire.breakDown("findSchedules")
+  await assert.rejects(node.start(), /away/)
+  wire.mend()
+  await node.start()
+  await fleet.advance("1m")
+
+  assert.equal((await fleet.runs()).length, 1)
+})
+
+test("await using stops a scheduler at the end of its block", async () => {
+  await using fleet = new Fleet()
+  const said: RunEvent["type"][] = []
+  {
+    await using node = fleet.node({ hooks: { stop: () => void said.push("released") } })
+    await node.start({ roles: ["fire"] })
+  }
+
+  assert.deepEqual(said, ["released"])
+})

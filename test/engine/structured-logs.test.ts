@@ -1,0 +1,129 @@
+import assert from "node:assert/strict"
+import { pino } from "pino"
+import { describe, test } from "vitest"
+import { defineTask, jsonLogger } from "../../src/index.ts"
+import { faultyStore } from "../support/faulty-store.ts"
+import { Fleet } from "../support/fleet.ts"
+
+type Line = Record<string, unknown>
+
+function pinoLines() {
+  const lines: Line[] = []
+  const logger = pino(
+    { level: "debug" },
+    { write: (text: string) => void lines.push(JSON.parse(text) as Line) },
+  )
+  const find = (message: string) => lines.find((line) => line["msg"] === message)
+  return { logger, lines, find }
+}
+
+describe("a pino logger as it is", () => {
+  test("what fires carries component, schedule, task, run, priority and next run", async () => {
+    await using fleet = new Fleet()
+    const { logger, find } = pinoLines()
+    const task = defineTask({ name: "report", run: () => undefined })
+    const schedules = [task.schedule("hourly", { cron: "0 * * * *", priority: "high" })]
+    await fleet.started({ tasks: [task], schedules, logger })
+
+    await fleet.advance("1h")
+
+    const { level: _level, time: _time, pid: _pid, hostname: _hostname, ...facts } = find("Fired")!
+    assert.deepEqual(facts, {
+      component: "firing",
+      scheduleId: "hourly",
+      task: "report",
+      runId: "hourly@2026-01-01T01:00:00Z",
+      priority: 10,
+      nextRunAt: "2026-01-01T02:00:00.000Z",
+      msg: "Fired",
+    })
+    assert.equal(find("Succeeded")?.["runId"], "hourly@2026-01-01T01:00:00Z")
+    assert.equal(find("Started")?.["latenessMs"], 0)
+  })
+
+  test("a failed run is an error with its text", async () => {
+    await using fleet = new Fleet()
+    const { logger, find } = pinoLines()
+    const task = defineTask({
+      name: "report",
+      retry: { attempts: 1 },
+      run: () => Promise.reject(new Error("no luck")),
+    })
+    const node = await fleet.started({ tasks: [task], logger })
+
+    await node.enqueue(task)
+    await fleet.advance(1)
+
+    assert.equal(find("Failed")?.["level"], 50)
+    assert.match(String(find("Failed")?.["error"]), /no luck/)
+  })
+
+  test("a fault of the store is an error with its text, which pino alone would write as {}", async () => {
+    await using fleet = new Fleet()
+    const { logger, find } = pinoLines()
+    const wire = faultyStore(fleet.store)
+    await fleet.started({ store: wire.store, tasks: [defineTask({ name: "t", run: () => 1 })], logger })
+
+    wire.breakDown("claim")
+    await fleet.advance("2m")
+
+    assert.match(String(find("Runs can't be claimed; trying again")?.["error"]), /The store is away/)
+  })
+
+  test("reconciling says what was created, changed and pruned", async () => {
+    await using fleet = new Fleet()
+    const { logger, find } = pinoLines()
+    const task = defineTask({ name: "report", run: () => undefined })
+    const schedules = [task.schedule("hourly", { cron: "0 * * * *" })]
+
+    await fleet.started({ tasks: [task], schedules, owner: "billing", logger })
+
+    const line = find("Declared schedules reconciled")
+    assert.deepEqual(
+      [line?.["component"], line?.["owner"], line?.["created"]],
+      ["reconcile", "billing", ["hourly"]],
+    )
+  })
+})
+
+describe("the logger that comes with Belfry", () => {
+  test("writes one JSON object a line, warnings and errors unless asked for more", () => {
+    const written: string[] = []
+    const quiet = jsonLogger({ write: (line) => void written.push(line) })
+    const loud = jsonLogger({ level: "debug", write: (line) => void written.push(line) })
+
+    quiet.info({ component: "firing" }, "Fired")
+    quiet.warn({ component: "engine" }, "Careful")
+    loud.debug({ component: "worker", big: 10n }, "Started")
+
+    assert.deepEqual(written, [
+      '{"level":"warn","component":"engine","message":"Careful"}\n',
+      '{"level":"debug","component":"worker","big":"10","message":"Started"}\n',
+    ])
+  })
+
+  test("never throws, whatever the facts are", () => {
+    const written: string[] = []
+    const logger = jsonLogger({ write: (line) => void written.push(line) })
+    const circular: Record<string, unknown> = { component: "firing" }
+    circular["self"] = circular
+
+    logger.error(circular, "Trouble")
+    logger.error({ error: new Error("no luck") }, "Failed")
+
+    assert.match(
+      written[0]!,
+      /"level":"error","component":"firing","message":"Trouble","unreadable":"TypeError/,
+    )
+    assert.match(written[1]!, /"error":\{"name":"Error","message":"no luck"\}/)
+  })
+
+  test("dates its lines if it is given a clock", () => {
+    const written: string[] = []
+    const now = () => new Date("2026-01-01T00:00:00Z")
+
+    jsonLogger({ write: (line) => void written.push(line), now }).error({}, "Late")
+
+    assert.equal(written[0], '{"level":"error","time":"2026-01-01T00:00:00.000Z","message":"Late"}\n')
+  })
+})

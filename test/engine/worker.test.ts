@@ -1,0 +1,195 @@
+import assert from "node:assert/strict"
+import { test } from "vitest"
+import { defineTask, type RunEvent } from "../../src/index.ts"
+import { faultyStore } from "../support/faulty-store.ts"
+import { Fleet, gate, taking } from "../support/fleet.ts"
+
+test("a worker performs as many runs at once as it has slots, and the rest as slots become free", async () => {
+  await using fleet = new Fleet()
+  let running = 0
+  let most = 0
+  const slow = defineTask({
+    name: "slow",
+    async run() {
+      most = Math.max(most, ++running)
+      await taking(fleet.clock, "10s")
+      running--
+    },
+  })
+  const node = await fleet.started({ tasks: [slow], concurrency: 3 })
+
+  for (let index = 0; index < 9; index++) await node.enqueue(slow)
+  await fleet.advance("30s")
+
+  assert.equal(most, 3)
+  assert.equal((await node.runs.count()).succeeded, 9)
+})
+
+test("runs of a higher priority go first, and equal ones in the order they became due", async () => {
+  await using fleet = new Fleet()
+  const order: string[] = []
+  const note = defineTask({ name: "note", run: ({ run }) => void order.push(run.id) })
+  const client = fleet.node()
+  await client.enqueue("note", null, { id: "low", priority: "low" })
+  await client.enqueue("note", null, { id: "first" })
+  await fleet.advance(1)
+  await client.enqueue("note", null, { id: "second", priority: "normal" })
+  await client.enqueue("note", null, { id: "high", priority: "high" })
+  await client.enqueue("note", null, { id: "highest", priority: 11 })
+
+  await fleet.started({ tasks: [note], concurrency: 1 })
+  await fleet.advance("1s")
+
+  assert.deepEqual(order, ["highest", "high", "first", "second", "low"])
+})
+
+test("a worker claims only runs of the tasks it defines; others wait for a capable worker", async () => {
+  await using fleet = new Fleet()
+  const mine = defineTask({ name: "mine", run: () => "done" })
+  const node = await fleet.started({ tasks: [mine] })
+
+  await node.enqueue("other", null, { id: "other" })
+  await fleet.advance("1h")
+  assert.equal((await node.runs.get("other"))?.state, "pending")
+
+  await fleet.started({ tasks: [defineTask({ name: "other", run: () => "done" })] })
+  await fleet.advance(1)
+  assert.equal((await node.runs.get("other"))?.state, "succeeded")
+})
+
+test("between two claims lies at least nextDelay, whoever wakes the worker", async () => {
+  await using fleet = new Fleet()
+  const startedAt: number[] = []
+  const note = defineTask({ name: "note", run: () => void startedAt.push(fleet.clock.monotonic()) })
+  const node = await fleet.started({ tasks: [note], concurrency: 1, nextDelay: "2s" })
+  await fleet.advance("10s")
+
+  for (let index = 0; index < 4; index++) await node.enqueue(note)
+  await fleet.advance("20s")
+
+  assert.deepEqual(startedAt, [10_000, 12_000, 14_000, 16_000])
+})
+
+test("what a process enqueues itself is performed at once, even if the store gives no hints", async () => {
+  await using fleet = new Fleet()
+  const deaf = { ...fleet.store, listen: async () => async () => undefined }
+  const task = defineTask({ name: "task", run: () => undefined })
+  const node = await fleet.started({ store: deaf, tasks: [task], pollInterval: "1h" })
+  await fleet.advance("1m")
+
+  const { runId } = await node.enqueue(task)
+  await fleet.advance(1)
+
+  assert.equal((await node.runs.get(runId))?.state, "succeeded")
+})
+
+test("what a process fires itself is performed at once, even if the store gives no hints", async () => {
+  await using fleet = new Fleet()
+  const deaf = { ...fleet.store, listen: async () => async () => undefined }
+  const task = defineTask({ name: "task", run: () => undefined })
+  const schedules = [
+    task.schedule("stored", { cron: "* * * * *" }),
+    task.schedule("local", { cron: "* * * * *", local: true }),
+  ]
+  const node = await fleet.started({ store: deaf, tasks: [task], schedules, pollInterval: "1h" })
+
+  await fleet.advance("10m")
+
+  const runs = await node.runs.list()
+  assert.equal(runs.length, 20)
+  assert.ok(runs.every((run) => run.startedAt?.getTime() === run.scheduledFor?.getTime()))
+})
+
+test("a delayed run starts when its delay ends, without polling for it", async () => {
+  await using fleet = new Fleet()
+  const { store, count } = faultyStore(fleet.store)
+  const task = defineTask({ name: "task", run: () => undefined })
+  const node = await fleet.started({ store, tasks: [task], pollInterval: "1h" })
+
+  const { runId } = await node.enqueue(task, undefined, { delay: "25m" })
+  const before = count("claim")
+  await fleet.advance("30m")
+
+  const run = await node.runs.get(runId)
+  assert.equal(run?.startedAt?.toISOString(), "2026-01-01T00:25:00.000Z")
+  assert.ok(count("claim") - before <= 3, `${count("claim") - before} claims`)
+})
+
+test("runs that share a concurrency key wait for each other over all workers", async () => {
+  await using fleet = new Fleet()
+  let running = 0
+  let most = 0
+  const slow = defineTask({
+    name: "slow",
+    async run() {
+      most = Math.max(most, ++running)
+      await taking(fleet.clock, "5s")
+      running--
+    },
+  })
+  const node = await fleet.started({ tasks: [slow] })
+  await fleet.started({ tasks: [slow] })
+
+  for (let index = 0; index < 6; index++)
+    await node.enqueue(slow, undefined, { concurrency: { key: "tenant-1", limit: 2 } })
+  await fleet.advance("15s")
+
+  assert.equal(most, 2)
+  assert.equal((await node.runs.count()).succeeded, 6)
+})
+
+test("the state says whether runs are being performed and whether there was nothing to do", async () => {
+  await using fleet = new Fleet()
+  const held = gate()
+  const task = defineTask({ name: "task", run: () => held.promise })
+  const node = fleet.node({ tasks: [task] })
+  const state = () => [node.isRunning, node.isProcessing, node.isIdle]
+  assert.deepEqual(state(), [false, false, false])
+
+  await node.start()
+  await fleet.advance(1)
+  assert.deepEqual(state(), [true, false, true])
+
+  await node.enqueue(task)
+  await fleet.advance(1)
+  assert.deepEqual(state(), [true, true, false])
+
+  held.open()
+  await fleet.advance(1)
+  assert.deepEqual(state(), [true, false, true])
+
+  await fleet.until(node.stop())
+  assert.deepEqual(state(), [false, false, false])
+})
+
+test("a start is told with its lateness behind the nominal time", async () => {
+  await using fleet = new Fleet()
+  const lateness: number[] = []
+  const run = (event: RunEvent) => void (event.type === "started" && lateness.push(event.latenessMs))
+  const task = defineTask({ name: "task", run: () => undefined })
+  await fleet.node().schedules.create("hourly", { task: "task", cron: "0 * * * *" })
+
+  await fleet.advance("1h10s")
+  await fleet.started({ tasks: [task], hooks: { run } })
+  await fleet.advance("1h")
+
+  assert.deepEqual(lateness, [10_000, 0])
+})
+
+test("a worker is listed while it lives, with what it holds, and gone once it has said goodbye", async () => {
+  await using fleet = new Fleet()
+  const task = defineTask({ name: "task", run: () => taking(fleet.clock, "1m") })
+  const node = await fleet.started({ tasks: [task], concurrency: 4 })
+  const observer = fleet.node()
+  await node.enqueue(task)
+  await fleet.advance("30s")
+
+  const [worker] = await observer.workers()
+  assert.equal(worker?.running, 1)
+  assert.equal(worker?.slots, 4)
+  assert.deepEqual(worker?.tasks, ["task"])
+  assert.equal(worker?.state, "active")
+
+  await fleet.until(node.stop())
+  assert.deepEqual(await observer.workers(), [])
+})

@@ -1,0 +1,123 @@
+import assert from "node:assert/strict"
+import { test } from "vitest"
+import { defineTask } from "../../src/index.ts"
+import { createTestScheduler } from "../../src/testing.ts"
+
+async function fixture(options: object = {}) {
+  const performed: string[] = []
+  const task = defineTask({ name: "send", run: ({ run }) => void performed.push(run.id) })
+  const test = await createTestScheduler({ tasks: [task], startAt: "2026-03-10T08:30:00Z" })
+  const { schedules, runs } = test.scheduler
+  await schedules.create("s", { task, cron: "0 * * * *", ...options })
+  return { test, schedules, runs, performed }
+}
+
+const YESTERDAY = { from: "2026-03-09T00:00:00Z", until: "2026-03-09T05:00:00Z" }
+
+test("a plan says which occurrences would run, both ends included, and changes nothing", async () => {
+  const { schedules, runs } = await fixture()
+
+  const plan = await schedules.planBackfill("s", YESTERDAY)
+
+  assert.equal(plan.occurrences.length, 6)
+  assert.deepEqual([plan.which, plan.name, plan.alreadyRun], ["missing", "backfill", 0])
+  assert.deepEqual(await runs.list(), [])
+})
+
+test("a backfill runs each occurrence once, one at a time, below the schedule's priority", async () => {
+  const { test, schedules, runs, performed } = await fixture({ priority: 5 })
+  const progress: number[][] = []
+  const onProgress = (...counts: [number, number]) => void progress.push(counts)
+
+  const created = await schedules.backfill(await schedules.planBackfill("s", YESTERDAY), {
+    by: "ada",
+    onProgress,
+  })
+  await test.advance("1m")
+
+  assert.deepEqual(performed.toSorted(), created.toSorted())
+  assert.equal(created[0], "s@2026-03-09T00:00:00Z~backfill")
+  const run = (await runs.get(created[0]!))!
+  assert.deepEqual(
+    [run.triggeredBy, run.trigger, run.priority, run.by],
+    ["backfill", "backfill:backfill", 4, "ada"],
+  )
+  assert.equal(run.scheduledFor?.toISOString(), "2026-03-09T00:00:00.000Z")
+  assert.deepEqual(progress, [[6, 6]])
+})
+
+test("the same backfill again does nothing; one of another name does it again", async () => {
+  const { test, schedules } = await fixture()
+  const plan = await schedules.planBackfill("s", YESTERDAY)
+  await schedules.backfill(plan)
+  await test.advance("1m")
+
+  const again = await schedules.planBackfill("s", YESTERDAY)
+  const named = await schedules.planBackfill("s", { ...YESTERDAY, name: "after-fix" })
+
+  assert.deepEqual([again.occurrences.length, again.alreadyRun], [0, 6])
+  assert.deepEqual([named.occurrences.length, named.alreadyRun], [6, 0])
+})
+
+test("occurrences that had a run are left out unless all are asked for; a recorded skip is no run", async () => {
+  const { test, schedules } = await fixture()
+  await schedules.skip("s", "2026-03-10T10:00:00Z")
+  await test.advance("3h")
+  const range = { from: "2026-03-10T08:00:00Z", until: "2026-03-10T11:00:00Z" }
+
+  const missing = await schedules.planBackfill("s", range)
+  const all = await schedules.planBackfill("s", { ...range, which: "all", name: "all" })
+
+  assert.deepEqual(
+    missing.occurrences.map((at) => new Date(at).getUTCHours()),
+    [8, 10],
+  )
+  assert.equal(missing.alreadyRun, 2)
+  assert.equal(all.occurrences.length, 4)
+})
+
+test("a plan that would now do something else is refused", async () => {
+  const { test, schedules } = await fixture()
+  const plan = await schedules.planBackfill("s", YESTERDAY)
+  await schedules.update("s", { cron: "30 * * * *" }, { ifRevision: 1 })
+  await test.advance("1m")
+
+  await assert.rejects(schedules.backfill(plan), {
+    code: "BELFRY_BACKFILL_CHANGED",
+    message: /was planned for 6 occurrences; it would now be 5/,
+    status: 409,
+  })
+})
+
+test("a range that can't be backfilled is refused with the reason", async () => {
+  const { schedules } = await fixture()
+  const refused = (range: object, message: RegExp) =>
+    assert.rejects(schedules.planBackfill("s", { ...YESTERDAY, ...range }), {
+      code: "BELFRY_BACKFILL_INVALID",
+      message,
+    })
+
+  await refused({ from: "2026-03-09T06:00:00Z" }, /its start 2026-03-09T06:00:00Z is after its end/)
+  await refused({ until: "2026-03-11T00:00:00Z" }, /its end 2026-03-11T00:00:00Z is in the future/)
+  await refused({ name: "my backfill" }, /its name "my backfill" must be 1 to 64 letters/)
+  await refused({ from: "2025-01-01T00:00:00Z" }, /more than 1000 occurrences of "s"; backfill it in parts/)
+})
+
+test("a concurrency that would never let it run is refused before anything is stored", async () => {
+  const { schedules, runs } = await fixture()
+  const plan = await schedules.planBackfill("s", YESTERDAY)
+
+  for (const concurrency of [0, -1, 1.5])
+    await assert.rejects(schedules.backfill(plan, { concurrency }), { code: "BELFRY_BACKFILL_INVALID" })
+
+  assert.deepEqual(await runs.list(), [])
+})
+
+test("a backfill beside a live run neither waits for it nor counts as an overlap", async () => {
+  const { test, schedules, runs } = await fixture({ overlap: "skip" })
+  await schedules.backfill(await schedules.planBackfill("s", YESTERDAY))
+
+  await test.advance("30m")
+
+  assert.equal((await runs.get("s@2026-03-10T09:00:00Z"))?.state, "succeeded")
+})

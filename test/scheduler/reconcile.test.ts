@@ -1,0 +1,211 @@
+import assert from "node:assert/strict"
+import { test } from "vitest"
+import { defineTask, type SchedulerOptions } from "../../src/index.ts"
+import { collectedLog } from "../support/collected-log.ts"
+import { faultyStore } from "../support/faulty-store.ts"
+import { Fleet } from "../support/fleet.ts"
+
+const task = defineTask({ name: "send", run: () => "done" })
+const hourly = task.schedule("hourly", { cron: "0 * * * *" })
+const daily = task.schedule("daily", { cron: "0 12 * * *" })
+
+function app(fleet: Fleet, options: Partial<SchedulerOptions> = {}) {
+  return fleet.node({ tasks: [task], schedules: [hourly, daily], owner: "billing", ...options })
+}
+
+const NOTHING = { created: [], updated: [], unchanged: [], pruned: [], refused: [] }
+
+test("declared schedules are created at start", async () => {
+  await using fleet = new Fleet()
+  const node = app(fleet)
+
+  await node.start()
+
+  const stored = await node.schedules.list()
+  assert.deepEqual(
+    stored.map(({ id, owner, isOverridden }) => [id, owner, isOverridden]),
+    [
+      ["daily", "billing", false],
+      ["hourly", "billing", false],
+    ],
+  )
+})
+
+test("declaring the same again changes nothing and keeps the next occurrence", async () => {
+  await using fleet = new Fleet()
+  await app(fleet).reconcile()
+  const interval = task.schedule("interval", { every: "50m" })
+  await app(fleet, { schedules: [hourly, daily, interval] }).reconcile()
+  await fleet.advance("17m")
+  const node = app(fleet, { schedules: [hourly, daily, interval] })
+  const before = await node.schedules.list()
+
+  const report = await node.reconcile()
+
+  assert.deepEqual(report, { ...NOTHING, unchanged: ["hourly", "daily", "interval"] })
+  assert.deepEqual(await node.schedules.list(), before)
+})
+
+test("a changed declaration updates the schedule, and only what it changes", async () => {
+  await using fleet = new Fleet()
+  await app(fleet).reconcile()
+  const changed = [hourly, task.schedule("daily", { cron: "0 13 * * *", priority: "high" })]
+  const node = app(fleet, { schedules: changed })
+
+  const report = await node.reconcile()
+
+  assert.deepEqual(report.updated, [{ id: "daily", fields: ["triggers", "priority"] }])
+  const stored = await node.schedules.get("daily")
+  assert.deepEqual([stored?.when, stored?.priority, stored?.revision], ["0 13 * * *", 10, 2])
+  assert.equal(stored?.nextRunAt?.toISOString(), "2026-01-01T13:00:00.000Z")
+})
+
+test("what is no longer declared is pruned if the owner has a name, and nobody else's", async () => {
+  await using fleet = new Fleet()
+  await app(fleet).reconcile()
+  await app(fleet, { owner: "other", schedules: [task.schedule("theirs", { every: "1h" })] }).reconcile()
+  const node = app(fleet, { schedules: [hourly] })
+  await node.schedules.create("by-hand", { task, every: "1h" })
+
+  const report = await node.reconcile()
+
+  assert.deepEqual(report, { ...NOTHING, unchanged: ["hourly"], pruned: ["daily"] })
+  assert.deepEqual(
+    (await node.schedules.list()).map(({ id }) => id),
+    ["by-hand", "hourly", "theirs"],
+  )
+})
+
+test("without a named owner, or with prune off, nothing is pruned", async () => {
+  await using fleet = new Fleet()
+  await fleet.node({ tasks: [task], schedules: [hourly, daily] }).reconcile()
+  assert.deepEqual((await fleet.node({ tasks: [task], schedules: [hourly] }).reconcile()).pruned, [])
+
+  await app(fleet, { schedules: [task.schedule("mine", { every: "1h" })] }).reconcile()
+  assert.deepEqual((await app(fleet, { schedules: [], prune: false }).reconcile()).pruned, [])
+})
+
+test("a dry run says what would happen and does nothing", async () => {
+  await using fleet = new Fleet()
+  await app(fleet).reconcile()
+  const schedules = [task.schedule("hourly", { cron: "5 * * * *" }), task.schedule("new", { every: "1h" })]
+  const node = app(fleet, { schedules })
+  const before = await node.schedules.list()
+
+  const report = await node.reconcile({ dryRun: true })
+
+  assert.deepEqual(report, {
+    ...NOTHING,
+    created: ["new"],
+    updated: [{ id: "hourly", fields: ["triggers"] }],
+    pruned: ["daily"],
+  })
+  assert.deepEqual(await node.schedules.list(), before)
+})
+
+test("an id that belongs to somebody else is left alone, and it is said", async () => {
+  await using fleet = new Fleet()
+  const { logger, lines } = collectedLog()
+  await app(fleet, { owner: "other", schedules: [hourly] }).reconcile()
+  await fleet.node().schedules.create("daily", { task: "send", every: "1h" })
+
+  const report = await app(fleet, { logger }).reconcile()
+
+  assert.deepEqual(report.refused, [
+    { id: "hourly", why: 'a schedule of this id belongs to "other"' },
+    { id: "daily", why: "a schedule of this id was made by hand" },
+  ])
+  assert.equal(lines.filter(({ message }) => message === "Declared schedule left alone").length, 2)
+})
+
+test("an older release can't undo a newer one, and a newer one moves nothing it doesn't change", async () => {
+  await using fleet = new Fleet()
+  await app(fleet, { release: 1 }).reconcile()
+  await fleet.advance("10m")
+
+  const newer = await app(fleet, { release: 2 }).reconcile()
+  assert.deepEqual(newer, { ...NOTHING, unchanged: ["hourly", "daily"] })
+
+  const older = await app(fleet, {
+    release: 1,
+    schedules: [task.schedule("hourly", { every: "3h" })],
+  }).reconcile()
+  assert.deepEqual(older.refused, [
+    { id: "hourly", why: 'release 2 of "billing" is already there; this is 1' },
+  ])
+  assert.equal((await fleet.node().schedules.get("hourly"))?.when, "0 * * * *")
+  assert.notEqual(await fleet.node().schedules.get("daily"), null)
+})
+
+test("an operator's change to a declared schedule stays, visibly, until the code itself changes", async () => {
+  await using fleet = new Fleet()
+  await app(fleet).reconcile()
+  const operator = fleet.node()
+  await operator.schedules.update("hourly", { cron: "30 * * * *" }, { ifRevision: 1 })
+  await operator.schedules.pause("daily", { by: "ada" })
+
+  const same = await app(fleet).reconcile()
+  assert.deepEqual(same.unchanged, ["hourly", "daily"])
+  const kept = await operator.schedules.get("hourly")
+  assert.deepEqual([kept?.when, kept?.isOverridden], ["30 * * * *", true])
+  assert.equal((await operator.schedules.get("daily"))?.paused?.by, "ada")
+
+  const changed = [task.schedule("hourly", { cron: "10 * * * *" }), daily]
+  await app(fleet, { schedules: changed }).reconcile()
+  const replaced = await operator.schedules.get("hourly")
+  assert.deepEqual([replaced?.when, replaced?.isOverridden], ["10 * * * *", false])
+})
+
+test("a fire in the middle of reconciling keeps nothing from being pruned", async () => {
+  await using fleet = new Fleet()
+  await app(fleet).reconcile()
+  const wire = faultyStore(fleet.store)
+  let hasFired = false
+  const racing = new Proxy(wire.store, {
+    get(target, name) {
+      if (name !== "deleteSchedule" || hasFired) return Reflect.get(target, name)
+      return async (id: string, ifVersion: number) => {
+        hasFired = true
+        await fleet.node().schedules.skip(id)
+        return target.deleteSchedule(id, ifVersion)
+      }
+    },
+  })
+
+  const report = await app(fleet, { store: racing, schedules: [hourly] }).reconcile()
+
+  assert.deepEqual(report.pruned, ["daily"])
+  assert.equal(await fleet.node().schedules.get("daily"), null)
+})
+
+test("five processes that start at once create each schedule once", async () => {
+  await using fleet = new Fleet()
+  const nodes = Array.from({ length: 5 }, () => app(fleet))
+
+  await Promise.all(nodes.map((node) => node.start()))
+  await fleet.advance("1h")
+
+  assert.equal((await fleet.node().schedules.list()).length, 2)
+  assert.equal((await fleet.runs()).length, 1)
+})
+
+test("mistakes in declared schedules show when the scheduler is made", () => {
+  const fleet = new Fleet()
+  const other = defineTask({ name: "other", run: () => undefined })
+
+  assert.throws(() => app(fleet, { schedules: [hourly, hourly] }), {
+    code: "BELFRY_SCHEDULE_INVALID",
+    message: 'Schedule id "hourly" is declared twice.',
+  })
+  assert.throws(() => app(fleet, { schedules: [other.schedule("o", { every: "1h" })] }), {
+    code: "BELFRY_TASK_UNKNOWN",
+    message: 'Schedule "o" names task "other", but this scheduler defines: send. Add it to `tasks`.',
+  })
+  assert.throws(() => app(fleet, { schedules: [task.schedule("bad", { cron: "61 * * * *" })] }), {
+    code: "BELFRY_CRON_FIELD_RANGE",
+  })
+  assert.throws(() => app(fleet, { schedules: [task.schedule("a b", { every: "1h" })] }), {
+    code: "BELFRY_SCHEDULE_INVALID",
+  })
+  assert.throws(() => app(fleet, { tasks: [task, task] }), { message: 'Task "send" is defined twice.' })
+})

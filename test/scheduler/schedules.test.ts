@@ -1,0 +1,252 @@
+import assert from "node:assert/strict"
+import { describe, test } from "vitest"
+import { defineTask } from "../../src/index.ts"
+import { createTestScheduler } from "../../src/testing.ts"
+
+const task = defineTask({ name: "send", run: () => "done" })
+
+async function fixture() {
+  const test = await createTestScheduler({ tasks: [task], startAt: "2026-03-10T08:30:00Z" })
+  const { schedules, runs } = test.scheduler
+  return { test, schedules, runs }
+}
+
+describe("create, get, list, delete", () => {
+  test("a new schedule is planned from now, and nothing fires", async () => {
+    const { schedules, runs } = await fixture()
+
+    const created = await schedules.create("hourly", { task, cron: "0 * * * *", tags: ["mail"] })
+
+    assert.equal(created.nextRunAt?.toISOString(), "2026-03-10T09:00:00.000Z")
+    assert.deepEqual([created.revision, created.runCount, created.lastRunAt], [1, 0, null])
+    assert.deepEqual([created.when, created.timezone, created.task], ["0 * * * *", "UTC", "send"])
+    assert.deepEqual([created.owner, created.isOverridden], [null, false])
+    assert.deepEqual(await schedules.get("hourly"), created)
+    assert.deepEqual(await runs.list(), [])
+  })
+
+  test("startImmediately fires once at creation, then by the timetable", async () => {
+    const { test, schedules, runs } = await fixture()
+
+    await schedules.create("hourly", { task, cron: "0 * * * *", startImmediately: true })
+    await test.advance("30m")
+
+    assert.deepEqual(
+      (await runs.list()).map(({ id, state }) => [id, state]),
+      [
+        ["hourly@2026-03-10T09:00:00Z", "succeeded"],
+        ["hourly@2026-03-10T08:30:00Z", "succeeded"],
+      ],
+    )
+  })
+
+  test("an id that is taken is refused", async () => {
+    const { schedules } = await fixture()
+    await schedules.create("hourly", { task, every: "1h" })
+
+    await assert.rejects(schedules.create("hourly", { task, every: "1h" }), {
+      code: "BELFRY_SCHEDULE_EXISTS",
+      message: 'There is a schedule "hourly" already.',
+      status: 409,
+    })
+  })
+
+  const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
+    ["an empty id", { id: "" }, "BELFRY_SCHEDULE_INVALID", /Schedule id "" is not valid: use 1 to 200/],
+    ["an id with a space", { id: "a b" }, "BELFRY_SCHEDULE_INVALID", /"a b" is not valid/],
+    ["no trigger", { cron: undefined }, "BELFRY_SCHEDULE_INVALID", /exactly one of cron.*found none/],
+    ["two triggers", { every: "1h" }, "BELFRY_SCHEDULE_INVALID", /found cron and every/],
+    ["a bad cron", { cron: "0 25 * * *" }, "BELFRY_CRON_FIELD_RANGE", /Hour "25" is out of range 0-23/],
+    ["a cron that never matches", { cron: "0 0 30 2 *" }, "BELFRY_CRON_NEVER", /./],
+    ["an unknown zone", { timezone: "Mars/Base" }, "BELFRY_TIMEZONE_UNKNOWN", /Mars\/Base/],
+    ["an empty task", { task: "" }, "BELFRY_SCHEDULE_INVALID", /task is empty/],
+    ["a payload JSON can't hold", { payload: { f: () => 1 } }, "BELFRY_PAYLOAD_INVALID", /f is a function/],
+    [
+      "a payload over 1 MiB",
+      { payload: "x".repeat(1_100_000) },
+      "BELFRY_PAYLOAD_TOO_LARGE",
+      /at most 1048576/,
+    ],
+    [
+      "catch-up all with skip",
+      { catchUp: "all" },
+      "BELFRY_SCHEDULE_INVALID",
+      /needs overlap "queue" or "allow"/,
+    ],
+    [
+      "a dependency on itself",
+      { dependsOn: [{ schedule: "s", within: "1h" }] },
+      "BELFRY_SCHEDULE_INVALID",
+      /itself/,
+    ],
+    [
+      "an end before the start",
+      { startsAt: 2e12, endsAt: 1e12 },
+      "BELFRY_SCHEDULE_INVALID",
+      /endsAt is before/,
+    ],
+    ["a bad priority", { priority: "urgent" }, "BELFRY_RUN_INVALID", /"urgent"/],
+    ["a bad duration", { jitter: "soon" }, "BELFRY_DURATION_INVALID", /jitter "soon" is not a duration/],
+  ]
+  for (const [name, { id = "s", ...options }, code, message] of REFUSED as readonly (readonly [
+    string,
+    { id?: string },
+    string,
+    RegExp,
+  ])[]) {
+    test(`${name} is refused with a message that says what to do`, async () => {
+      const { schedules } = await fixture()
+
+      const creating = schedules.create(id, { task: "anything", cron: "0 * * * *", ...options })
+
+      await assert.rejects(creating, { code, message })
+      assert.deepEqual(await schedules.list(), [])
+    })
+  }
+
+  test("lists are by id, filtered, and go on after the last id of the page before", async () => {
+    const { schedules } = await fixture()
+    for (const id of ["d", "b", "a", "c"])
+      await schedules.create(id, {
+        task: id < "c" ? "send" : "other",
+        every: "1h",
+        tags: id === "d" ? ["x"] : [],
+      })
+    const ids = async (filter?: Parameters<typeof schedules.list>[0]) =>
+      (await schedules.list(filter)).map(({ id }) => id)
+
+    assert.deepEqual(await ids(), ["a", "b", "c", "d"])
+    assert.deepEqual(await ids({ limit: 2 }), ["a", "b"])
+    assert.deepEqual(await ids({ after: "b", limit: 2 }), ["c", "d"])
+    assert.deepEqual(await ids({ task: "send" }), ["a", "b"])
+    assert.deepEqual(await ids({ tag: "x" }), ["d"])
+    assert.deepEqual(await ids({ owner: "nobody" }), [])
+  })
+
+  test("deleting says whether it was there; the runs stay", async () => {
+    const { test, schedules, runs } = await fixture()
+    await schedules.create("hourly", { task, cron: "0 * * * *" })
+    await test.advance("1h")
+
+    assert.equal(await schedules.delete("hourly"), true)
+    assert.equal(await schedules.delete("hourly"), false)
+    await test.advance("5h")
+
+    assert.equal(await schedules.get("hourly"), null)
+    assert.equal((await runs.list()).length, 1)
+  })
+
+  test("what isn't there can't be steered", async () => {
+    const { schedules } = await fixture()
+    const missing = { code: "BELFRY_SCHEDULE_NOT_FOUND", message: 'There is no schedule "x".', status: 404 }
+
+    assert.equal(await schedules.get("x"), null)
+    await assert.rejects(schedules.pause("x"), missing)
+    await assert.rejects(schedules.resume("x"), missing)
+    await assert.rejects(schedules.trigger("x"), missing)
+    await assert.rejects(schedules.skip("x"), missing)
+    await assert.rejects(schedules.preview("x"), missing)
+    await assert.rejects(schedules.reschedule("x", 2e12), missing)
+    await assert.rejects(schedules.update("x", {}, { ifRevision: 1 }), missing)
+    await assert.rejects(schedules.planBackfill("x", { from: 0, until: 1 }), missing)
+  })
+})
+
+describe("pause and resume", () => {
+  test("a paused schedule fires nothing; the interval is one record; then on from now", async () => {
+    const { test, schedules, runs } = await fixture()
+    await schedules.create("s", { task, cron: "0 * * * *" })
+
+    const paused = await schedules.pause("s", { reason: "month end", by: "ada" })
+    assert.deepEqual([paused.paused?.reason, paused.paused?.by, paused.nextRunAt], ["month end", "ada", null])
+    await test.advance("5h")
+    const resumed = await schedules.resume("s")
+    assert.deepEqual([resumed.paused, resumed.nextRunAt?.toISOString()], [null, "2026-03-10T14:00:00.000Z"])
+    await test.advance("1h")
+
+    const { entries } = await schedules.occurrences("s")
+    assert.deepEqual(
+      entries.map(({ outcome, reason, count, message }) => [outcome, reason, count, message]),
+      [
+        ["succeeded", null, 1, null],
+        ["skipped", "paused", 5, "Paused by ada: month end"],
+      ],
+    )
+    assert.equal((await runs.list({ state: "succeeded" })).length, 1)
+  })
+
+  test("a pause with an end resumes by itself", async () => {
+    const { test, schedules, runs } = await fixture()
+    await schedules.create("s", { task, cron: "0 * * * *" })
+
+    await schedules.pause("s", { until: "2026-03-10T11:00:00Z" })
+    await test.advance("4h")
+
+    const ids = (await runs.list({ state: "succeeded" })).map(({ id }) => id)
+    assert.deepEqual(ids, ["s@2026-03-10T12:00:00Z", "s@2026-03-10T11:00:00Z"])
+    assert.equal((await schedules.get("s"))?.paused, null)
+  })
+
+  test("a pause that ends in the past is refused", async () => {
+    const { schedules } = await fixture()
+    await schedules.create("s", { task, cron: "0 * * * *" })
+
+    await assert.rejects(schedules.pause("s", { until: "2026-03-10T08:00:00Z" }), {
+      code: "BELFRY_SCHEDULE_INVALID",
+      message: /not in the future/,
+    })
+  })
+
+  test("resuming what isn't paused changes nothing", async () => {
+    const { schedules } = await fixture()
+    const created = await schedules.create("s", { task, cron: "0 * * * *" })
+
+    assert.deepEqual(await schedules.resume("s"), created)
+  })
+})
+
+describe("trigger now", () => {
+  test("makes a run of its own and leaves the next occurrence where it is", async () => {
+    const { test, schedules, runs } = await fixture()
+    const created = await schedules.create("s", { task: "send", cron: "0 * * * *", payload: { a: 1 } })
+
+    const { outcome, runId } = await schedules.trigger("s", { by: "ada", reason: "asked", priority: "high" })
+    await test.advance("1s")
+
+    const run = await runs.get(runId)
+    assert.equal(outcome, "created")
+    assert.deepEqual([run?.triggeredBy, run?.by, run?.reason], ["manual", "ada", "asked"])
+    assert.deepEqual([run?.payload, run?.priority, run?.scheduledFor], [{ a: 1 }, 10, null])
+    assert.deepEqual((await schedules.get("s"))?.nextRunAt, created.nextRunAt)
+  })
+
+  test("may carry another payload, and leave out the next occurrence", async () => {
+    const { test, schedules, runs } = await fixture()
+    await schedules.create("s", { task: "send", cron: "0 * * * *", payload: { a: 1 } })
+
+    const { runId } = await schedules.trigger("s", { payload: { a: 2 }, insteadOfNext: true })
+    await test.advance("2h")
+
+    assert.deepEqual((await runs.get(runId))?.payload, { a: 2 })
+    assert.equal((await runs.get("s@2026-03-10T09:00:00Z"))?.state, "skipped")
+    assert.equal((await runs.get("s@2026-03-10T10:00:00Z"))?.state, "succeeded")
+  })
+
+  test("is skipped while a run is unfinished, if the overlap policy is skip", async () => {
+    const { schedules } = await fixture()
+    await schedules.create("s", { task: "nobody-defines-it", cron: "0 * * * *" })
+
+    const first = await schedules.trigger("s")
+    const second = await schedules.trigger("s")
+
+    assert.deepEqual(second, { outcome: "skipped", runId: first.runId })
+  })
+
+  test("refuses a priority and a payload that can't be stored", async () => {
+    const { schedules } = await fixture()
+    await schedules.create("s", { task: "send", cron: "0 * * * *" })
+
+    await assert.rejects(schedules.trigger("s", { priority: 1.5 }), { code: "BELFRY_RUN_INVALID" })
+    await assert.rejects(schedules.trigger("s", { payload: 10n }), { code: "BELFRY_PAYLOAD_INVALID" })
+  })
+})

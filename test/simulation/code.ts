@@ -1,0 +1,115 @@
+import { type AnyTask, type DeclaredSchedule, defineTask, type TaskContext } from "../../src/engine/task.ts"
+import type { Schedules } from "../../src/scheduler/schedules.ts"
+import type { Chance } from "./chance.ts"
+import type { Node } from "./node.ts"
+import type { Observer } from "./observer.ts"
+import { NIGHTLY_IN_BERLIN } from "./oracle.ts"
+
+/** The application that the simulated team runs: tasks that take their time, fail, hang and kill, on many schedules. */
+export function applicationFor(
+  node: Node,
+  about: { chance: Chance; observer: Observer; kill: (node: Node) => void },
+) {
+  const { chance, observer } = about
+  const witness = (context: TaskContext) => observer.onStart(context.run.id, context.run.attempt)
+
+  const quick = defineTask({
+    name: "quick",
+    run: async (context) => {
+      witness(context)
+      await sleep(node, chance.between(0, 3_000))
+    },
+  })
+  const slow = defineTask({
+    name: "slow",
+    timeout: "5m",
+    run: async (context) => {
+      witness(context)
+      context.progress(0.5)
+      const isDeaf = chance.isLucky(0.05)
+      await sleep(
+        node,
+        chance.isLucky(0.05) ? 3_600_000 : chance.between(0, 240_000),
+        isDeaf ? undefined : context.signal,
+      )
+    },
+  })
+  const flaky = defineTask({
+    name: "flaky",
+    retry: { attempts: 4, delay: "10s" },
+    run: async (context) => {
+      witness(context)
+      await sleep(node, chance.between(0, 1_000))
+      if (chance.isLucky(0.5)) throw new Error("simulated failure")
+      return { success: chance.isLucky(0.9), message: "done" }
+    },
+  })
+  const deadly = defineTask({
+    name: "deadly",
+    run: async (context) => {
+      witness(context)
+      about.kill(node)
+      if (node.isDead) await new Promise(() => undefined)
+    },
+  })
+  const tasks: readonly AnyTask[] = [quick, slow, flaky, deadly]
+  const schedules: readonly DeclaredSchedule[] = [
+    quick.schedule("minutely", { cron: "* * * * *" }),
+    slow.schedule("quarterly", { cron: "*/15 * * * *" }),
+    flaky.schedule("hourly", { cron: "0 * * * *" }),
+    quick.schedule("nightly", { cron: NIGHTLY_IN_BERLIN, timezone: "Europe/Berlin" }),
+    quick.schedule("jittered", { cron: "*/10 * * * *", jitter: "5m" }),
+    slow.schedule("all", {
+      cron: "*/30 * * * *",
+      catchUp: { policy: "all", limit: 5 },
+      overlap: { policy: "queue", limit: 8 },
+    }),
+    deadly.schedule("deadly", { every: "6h", anchor: 3_600_000 }),
+  ]
+  return { tasks, schedules }
+}
+
+export const ATTEMPTS_ALLOWED: Readonly<Record<string, number>> = { quick: 3, slow: 3, flaky: 4, deadly: 3 }
+
+/** Schedules that an operator makes by hand. */
+export async function createByHand(schedules: Schedules, now: number): Promise<void> {
+  await schedules.create("sevens", { task: "quick", every: "7m", overlap: "allow" })
+  await schedules.create("strict", {
+    task: "quick",
+    cron: "*/5 * * * *",
+    catchUp: { policy: "none", grace: "30s" },
+  })
+  await schedules.create("replaced", { task: "slow", cron: "*/20 * * * *", overlap: "replace" })
+  await schedules.create("queued", { task: "slow", every: "10m", overlap: { policy: "queue", limit: 2 } })
+  await schedules.create("limited", { task: "quick", every: "30m", maxRuns: 10, removeWhenFinished: true })
+  await schedules.create("dependent", {
+    task: "quick",
+    cron: "5 * * * *",
+    dependsOn: [{ schedule: "hourly", within: "30m" }],
+  })
+  await schedules.create("ending", { task: "quick", every: "15m", endsAt: now + 12 * 3_600_000 })
+  await schedules.create("once", { task: "flaky", at: now + 3 * 3_600_000 })
+}
+
+export const SCHEDULE_IDS = [
+  "minutely",
+  "quarterly",
+  "hourly",
+  "jittered",
+  "all",
+  "sevens",
+  "strict",
+  "replaced",
+  "queued",
+  "ending",
+]
+
+function sleep(node: Node, delayMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const cancel = node.clock.setTimer(delayMs, resolve)
+    signal?.addEventListener("abort", () => {
+      cancel()
+      reject(signal.reason)
+    })
+  })
+}

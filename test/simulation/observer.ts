@@ -1,0 +1,369 @@
+import type { FirePlan } from "../../src/core/fire.ts"
+import type { Instant } from "../../src/core/instant.ts"
+import {
+  isFinished,
+  LOST_MAX,
+  type NewRun,
+  type Run,
+  type RunChange,
+  type RunState,
+} from "../../src/core/run.ts"
+import type { Schedule } from "../../src/core/schedule.ts"
+import type { Store } from "../../src/store/store.ts"
+import { expectedOccurrences } from "./oracle.ts"
+
+/**
+ * Stands before the store, sees every operation in the order it took effect, and keeps a record of its own: what must be
+ * true of a scheduler is checked here at every step, against nothing but what was asked and answered.
+ */
+export class Observer {
+  readonly violations: string[] = []
+  readonly situations = new Map<string, number>()
+  readonly #schedules = new Map<string, Schedule>()
+  readonly #runs = new Map<string, Known>()
+  readonly #unfinished = new Map<string, Known>()
+  readonly #everCreated = new Set<string>()
+  readonly #started = new Set<string>()
+  readonly #options: ObserverOptions
+  hash = 0
+
+  constructor(options: ObserverOptions) {
+    this.#options = options
+  }
+
+  note(situation: string): void {
+    this.situations.set(situation, (this.situations.get(situation) ?? 0) + 1)
+  }
+
+  /** The course of the simulation in one number: the same seed must give the same. */
+  #mix(text: string): void {
+    for (let index = 0; index < text.length; index++)
+      this.hash = (Math.imul(this.hash, 31) + text.charCodeAt(index)) | 0
+  }
+
+  #violate(invariant: string, what: string): void {
+    if (this.violations.length < 20) this.violations.push(`${invariant}: ${what}`)
+  }
+
+  onPut(schedule: Schedule, ifVersion: number | null, version: number, now: Instant): void {
+    const known = this.#schedules.get(schedule.id)
+    this.#mix(`put ${schedule.id} ${version}`)
+    if ((known?.version ?? null) !== ifVersion)
+      this.#violate("I15", `${schedule.id} was overwritten at a version that had passed`)
+    if (known !== undefined) {
+      this.#checkCovered(known, [], known.coveredUntil ?? now, schedule.coveredUntil ?? now, "an edit")
+      if (schedule.revision > known.revision) this.note("edited")
+    }
+    this.#schedules.set(schedule.id, { ...schedule, version })
+  }
+
+  onDelete(id: string): void {
+    this.#mix(`delete ${id}`)
+    this.#schedules.delete(id)
+  }
+
+  onFire(plan: FirePlan, created: readonly string[], now: Instant, version: number): void {
+    const known = this.#schedules.get(plan.scheduleId)
+    this.#mix(`fire ${plan.scheduleId} ${plan.ifVersion} ${created.join()}`)
+    if (known === undefined || known.version !== plan.ifVersion) {
+      return this.#violate(
+        "I5",
+        `${plan.scheduleId} was fired at version ${plan.ifVersion}, which had passed`,
+      )
+    }
+    const runs = plan.runs.filter((run) => run.state === "pending")
+    if (known.paused !== null && runs.length > 0 && (known.paused.until ?? now + 1) > now) {
+      this.#violate("I2", `${known.id} fired while it was paused`)
+    }
+    if (known.catchUp.policy !== "all" && runs.length > 1)
+      this.#violate("I2", `${known.id} fired ${runs.length} at once`)
+    const coveredUntil =
+      plan.progress?.coveredUntil ?? Math.max(...plan.runs.map((run) => run.scheduledFor ?? 0))
+    this.#checkCovered(known, plan.runs, known.coveredUntil ?? now, coveredUntil, "a fire")
+    for (const run of runs)
+      if (run.notBefore !== null && run.notBefore > now && !isSettledBeforeEdit(run, now)) {
+        this.#violate("I8", `${run.id} was fired at ${now}, before it was due`)
+      }
+    this.#noteSkips(plan.runs)
+    for (const run of plan.runs) if (created.includes(run.id)) this.#onCreated(run, now)
+    if (plan.progress === null) this.#schedules.delete(known.id)
+    else this.#schedules.set(known.id, { ...known, ...plan.progress, version })
+  }
+
+  #noteSkips(runs: readonly NewRun[]): void {
+    for (const run of runs) {
+      if (run.state === "skipped") this.note(`skipped: ${run.reason}`)
+      else if (run.triggeredBy === "catchup") this.note("caught up")
+    }
+  }
+
+  /** I2: what lies between two watermarks is covered by exactly one record each, or was left out by an operator's word. */
+  #checkCovered(
+    known: Schedule,
+    records: readonly NewRun[],
+    from: Instant,
+    until: Instant,
+    by: string,
+  ): void {
+    if (known.paused !== null && records.length === 0) return
+    if (!known.enabled || known.finishedAt !== null) return
+    const overridden = new Set(known.overrides.map((override) => override.scheduledFor))
+    for (const at of expectedOccurrences(known, from, until)) {
+      const covering = records.filter((run) => isCoveredBy(at, run))
+      if (covering.length > 1) this.#violate("I2", `${known.id} at ${iso(at)} is covered twice by ${by}`)
+      if (covering.length === 0 && !overridden.has(at))
+        this.#violate("I2", `${known.id} at ${iso(at)} was passed over by ${by}`)
+    }
+    for (const run of records) {
+      if (run.state !== "pending") continue
+      const isExpected = expectedOccurrences(known, run.scheduledFor! - 1, run.scheduledFor!).length === 1
+      if (!isExpected && !overridden.has(run.scheduledFor!)) this.#violate("I2", `${run.id} is no occurrence`)
+    }
+  }
+
+  onEnqueue(run: NewRun, outcome: string, now: Instant): void {
+    this.#mix(`enqueue ${run.id} ${outcome}`)
+    if (outcome === "created") this.#onCreated(run, now)
+  }
+
+  #onCreated(run: NewRun, now: Instant): void {
+    if (this.#everCreated.has(run.id)) this.#violate("I1", `${run.id} was created twice`)
+    this.#everCreated.add(run.id)
+    const dueAt = Math.max(now + run.delayMs, run.notBefore ?? 0)
+    const { task, concurrencyKey, concurrencyLimit, liveKey } = run
+    const rival =
+      liveKey === null ? undefined : [...this.#unfinished.values()].find((other) => other.liveKey === liveKey)
+    if (rival !== undefined && run.state === "pending")
+      this.#violate("I1", `${run.id} shares a live key with ${rival.id}`)
+    const known = {
+      id: run.id,
+      task,
+      concurrencyKey,
+      concurrencyLimit,
+      liveKey,
+      dueAt,
+      scheduledFor: run.scheduledFor,
+    }
+    this.#keep({ ...known, state: run.state, attempt: 0, failures: 0, lost: 0, leaseEndsAt: 0, workerId: "" })
+  }
+
+  onClaim(run: Run, now: Instant): void {
+    const known = this.#runs.get(run.id)
+    this.#mix(`claim ${run.id} ${run.attempt} ${run.workerId}`)
+    if (known === undefined) return this.#violate("I3", `${run.id} was claimed but never created`)
+    if (run.attempt !== known.attempt + 1)
+      this.#violate("I4", `${run.id} went from attempt ${known.attempt} to ${run.attempt}`)
+    if (isFinished(known.state)) this.#violate("I7", `${run.id} was claimed although it is ${known.state}`)
+    if (now < known.dueAt) this.#violate("I8", `${run.id} was given out ${known.dueAt - now} ms early`)
+    if (known.state === "running") {
+      if (now < known.leaseEndsAt)
+        this.#violate(
+          "I4",
+          `${run.id} was taken from ${known.workerId} ${known.leaseEndsAt - now} ms before its lease ended`,
+        )
+      this.note("taken over")
+      if (this.#options.isCalm)
+        this.#violate("I6", `${run.id} was taken from ${known.workerId}, which was well`)
+      if (run.lost !== known.lost + 1) this.#violate("I12", `${run.id}: a lost attempt was not counted`)
+    }
+    if (run.lost > LOST_MAX) this.#violate("I12", `${run.id} lost ${run.lost} workers`)
+    if (run.failures !== known.failures)
+      this.#violate("I12", `${run.id} has ${run.failures} failures; ${known.failures} were stored`)
+    this.#keep({
+      ...known,
+      state: "running",
+      attempt: run.attempt,
+      lost: run.lost,
+      leaseEndsAt: run.claimableAt!,
+      workerId: run.workerId!,
+    })
+    this.#checkConcurrency(run)
+  }
+
+  #checkConcurrency(run: Run): void {
+    if (run.concurrencyKey === null || run.concurrencyLimit === null) return
+    const running = [...this.#unfinished.values()].filter(
+      (other) => other.concurrencyKey === run.concurrencyKey && other.state === "running",
+    )
+    if (running.length > run.concurrencyLimit)
+      this.#violate("Serial", `${running.length} runs of ${run.concurrencyKey} are running`)
+  }
+
+  onBeat(runId: string, attempt: number, leaseEndsAt: Instant): void {
+    const known = this.#runs.get(runId)
+    if (known === undefined || known.attempt !== attempt || known.state !== "running") {
+      return this.#violate("I5", `a heartbeat kept ${runId} for attempt ${attempt}, which had passed`)
+    }
+    this.#keep({ ...known, leaseEndsAt })
+  }
+
+  onTransition(change: RunChange, outcome: string, now: Instant): void {
+    const known = this.#runs.get(change.runId)
+    this.#mix(`transition ${change.runId} ${change.state} ${outcome}`)
+    if (outcome !== "done") {
+      if (change.outcome === "succeeded") this.note("zombie refused")
+      return
+    }
+    if (known === undefined || known.attempt !== change.ifAttempt || known.state !== change.ifState) {
+      return this.#violate(
+        "I5",
+        `${change.runId} was changed by attempt ${change.ifAttempt}, which had passed`,
+      )
+    }
+    if (isFinished(known.state) && !isRetry(known.state, change))
+      this.#violate("I7", `${known.id} was ${known.state} and became ${change.state}`)
+    if (change.outcome === "failed" && change.failures !== known.failures + 1)
+      this.#violate("I12", `${known.id} forgot a failure`)
+    if (change.failures > this.#options.attemptsAllowed(known.task))
+      this.#violate("I12", `${known.id} failed ${change.failures} times`)
+    if (change.outcome === "released") this.note("released")
+    if (change.outcome === "lost") this.note("given up as lost")
+    if (change.state === "cancelled")
+      this.note(known.state === "running" ? "cancelled while running" : "cancelled while pending")
+    const dueAt = change.claimableInMs === null ? known.dueAt : now + change.claimableInMs
+    this.#keep({ ...known, state: change.state, failures: change.failures, lost: change.lost, dueAt })
+  }
+
+  #keep(run: Known): void {
+    this.#runs.set(run.id, run)
+    if (isFinished(run.state)) this.#unfinished.delete(run.id)
+    else this.#unfinished.set(run.id, run)
+  }
+
+  /** I3: an execution has a grant, and a grant at most one execution. */
+  onStart(runId: string, attempt: number): void {
+    const key = `${runId} ${attempt}`
+    if (this.#started.has(key)) this.#violate("I3", `${key} was performed twice`)
+    this.#started.add(key)
+    if ((this.#runs.get(runId)?.attempt ?? 0) < attempt)
+      this.#violate("I3", `${key} was performed but never given out`)
+  }
+
+  /** I10: after the last fault and some quiet, nothing is overdue and nobody holds what they lost. */
+  onEnd(now: Instant, toleranceMs: number): void {
+    for (const { id, nextRunAt } of this.#schedules.values()) {
+      if (nextRunAt !== null && nextRunAt < now - toleranceMs)
+        this.#violate("I10", `${id} is due since ${iso(nextRunAt)}`)
+    }
+    for (const run of this.#unfinished.values()) {
+      if (run.state === "running" && run.leaseEndsAt < now - toleranceMs)
+        this.#violate("I10", `${run.id} runs without a lease`)
+      if (run.state === "pending" && run.dueAt < now - 6 * toleranceMs && run.concurrencyKey === null)
+        this.#violate("I10", `${run.id} waits since ${iso(run.dueAt)}`)
+    }
+  }
+}
+
+export interface ObserverOptions {
+  attemptsAllowed(task: string): number
+  /** Nothing goes wrong in this world: a lease can't be lost. */
+  readonly isCalm: boolean
+}
+
+interface Known {
+  readonly id: string
+  readonly task: string
+  readonly state: RunState
+  readonly attempt: number
+  readonly failures: number
+  readonly lost: number
+  readonly liveKey: string | null
+  readonly concurrencyKey: string | null
+  readonly concurrencyLimit: number | null
+  readonly dueAt: Instant
+  readonly scheduledFor: Instant | null
+  readonly leaseEndsAt: Instant
+  readonly workerId: string
+}
+
+/** An edit turns what had its nominal time into a run that waits for its due time. */
+function isSettledBeforeEdit(run: NewRun, now: Instant): boolean {
+  return run.scheduledFor !== null && run.scheduledFor <= now
+}
+
+function isRetry(state: RunState, change: RunChange): boolean {
+  return change.state === "pending" && (state === "failed" || state === "cancelled")
+}
+
+function isCoveredBy(at: Instant, run: NewRun): boolean {
+  if (run.scheduledFor === at) return true
+  return run.state === "skipped" && run.missed !== null && run.missed.from <= at && at <= run.missed.until
+}
+
+function iso(instant: Instant): string {
+  return new Date(instant).toISOString()
+}
+
+/** The store with the observer before it. One operation at a time, so that what is seen is what took effect. */
+export function observed(store: Store, observer: Observer): Store {
+  let last: Promise<unknown> = Promise.resolve()
+  const inOrder = <T>(operation: () => Promise<T>): Promise<T> => {
+    const result = last.then(operation)
+    last = result.catch(() => undefined)
+    return result
+  }
+  return {
+    ...store,
+    putSchedule: (schedule, ifVersion) =>
+      inOrder(async () => {
+        const now = await store.now()
+        const swap = await store.putSchedule(schedule, ifVersion)
+        if (swap.outcome === "done") observer.onPut(schedule, ifVersion, swap.version, now)
+        return swap
+      }),
+    deleteSchedule: (id, ifVersion) =>
+      inOrder(async () => {
+        const swap = await store.deleteSchedule(id, ifVersion)
+        if (swap.outcome === "done") observer.onDelete(id)
+        return swap
+      }),
+    fire: (plans) =>
+      inOrder(async () => {
+        const now = await store.now()
+        const answers = await store.fire(plans)
+        const ids = plans.map((plan) => plan.scheduleId)
+        const after = await store.findSchedules({ ids }, { afterId: null, limit: ids.length })
+        const versions = new Map(after.map(({ id, version }) => [id, version]))
+        answers.forEach((answer, index) => {
+          const plan = plans[index]!
+          if (answer.outcome === "done")
+            observer.onFire(plan, answer.created, now, versions.get(plan.scheduleId) ?? 0)
+          else observer.note(answer.outcome === "held" ? "fire held" : "race lost")
+        })
+        return answers
+      }),
+    enqueue: (runs) =>
+      inOrder(async () => {
+        const now = await store.now()
+        const answers = await store.enqueue(runs)
+        answers.forEach((answer, index) => {
+          observer.onEnqueue(runs[index]!, answer.outcome, now)
+        })
+        return answers
+      }),
+    claim: (request) =>
+      inOrder(async () => {
+        const claimed = await store.claim(request)
+        for (const run of claimed.runs) observer.onClaim(run, claimed.now)
+        return claimed
+      }),
+    heartbeat: (beat) =>
+      inOrder(async () => {
+        const answer = await store.heartbeat(beat)
+        const gone = new Set(answer.gone.map(({ runId, attempt }) => `${runId} ${attempt}`))
+        for (const { runId, attempt, leaseMs } of beat.held) {
+          if (!gone.has(`${runId} ${attempt}`)) observer.onBeat(runId, attempt, answer.now + leaseMs)
+        }
+        return answer
+      }),
+    transition: (changes) =>
+      inOrder(async () => {
+        const now = await store.now()
+        const answers = await store.transition(changes)
+        answers.forEach((answer, index) => {
+          observer.onTransition(changes[index]!, answer.outcome, now)
+        })
+        return answers
+      }),
+  }
+}

@@ -1,0 +1,71 @@
+import { BelfryError } from "../../src/core/errors.ts"
+import { MINUTE } from "../../src/core/instant.ts"
+import type { Scheduler } from "../../src/scheduler/scheduler.ts"
+import type { Chance } from "./chance.ts"
+import { SCHEDULE_IDS } from "./code.ts"
+
+/** People who step in at any moment. What is refused is refused; what can't be reached is tried another day. */
+export async function stepIn(
+  scheduler: Scheduler,
+  chance: Chance,
+  now: number,
+  note: (situation: string) => void,
+): Promise<void> {
+  const id = chance.pick(SCHEDULE_IDS)
+  const { schedules, runs } = scheduler
+  const steps: Readonly<Record<string, () => Promise<unknown>>> = {
+    pause: () => schedules.pause(id, { reason: "simulated", by: "operator" }),
+    pauseUntil: () => schedules.pause(id, { until: now + chance.between(1, 60) * MINUTE }),
+    resume: () => schedules.resume(id),
+    trigger: () => schedules.trigger(id),
+    skip: () => schedules.skip(id),
+    async move() {
+      const [next] = await schedules.preview(id, 1)
+      if (next)
+        await schedules.move(
+          id,
+          next.scheduledFor,
+          next.scheduledFor.getTime() + chance.between(-2, 2) * MINUTE,
+        )
+    },
+    reschedule: () => schedules.reschedule(id, now + chance.between(1, 45) * MINUTE),
+    async edit() {
+      const schedule = await schedules.get(id)
+      if (schedule === null) return
+      const cron = chance.pick(["* * * * *", "*/5 * * * *", "*/10 * * * *", "*/15 * * * *", "7 * * * *"])
+      const changes = chance.pick([{ payload: { edited: now } }, { jitter: "3m" as const }, { cron }])
+      await schedules.update(id, changes, { ifRevision: schedule.revision })
+    },
+    async backfill() {
+      const plan = await schedules.planBackfill(id, {
+        from: now - 60 * MINUTE,
+        until: now - MINUTE,
+        which: "all",
+        name: `b${now}`,
+      })
+      await schedules.backfill(plan)
+    },
+    async cancel() {
+      const [run] = await runs.list({ state: ["pending", "running"], limit: 1 })
+      if (run) await runs.cancel(run.id, { by: "operator" })
+    },
+    async retry() {
+      const [run] = await runs.list({ state: ["failed", "cancelled"], limit: 1 })
+      if (run) await runs.retry(run.id)
+    },
+    async release() {
+      const [run] = await runs.list({ state: "running", limit: 1 })
+      if (run) await runs.release(run.id)
+    },
+    enqueue: () =>
+      scheduler.enqueue("quick", { by: "operator" }, { delay: "30s", key: `k${chance.between(1, 3)}` }),
+  }
+  const step = chance.pick(Object.keys(steps))
+  try {
+    await steps[step]!()
+    note(`operator: ${step}`)
+  } catch (error) {
+    const isExpected = error instanceof BelfryError || (error as Error).message.startsWith("simulated")
+    if (!isExpected) throw error
+  }
+}

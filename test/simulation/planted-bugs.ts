@@ -1,0 +1,273 @@
+import { type FirePlan, NO_FACTS } from "../../src/core/fire.ts"
+import { HOUR, SECOND } from "../../src/core/instant.ts"
+import type { Run } from "../../src/core/run.ts"
+import type { DueSchedules, Store } from "../../src/store/store.ts"
+import type { Planted, WorldClock } from "./world.ts"
+
+/**
+ * Bugs that schedulers have shipped, planted one at a time. The simulation must notice each, or it proves nothing.
+ * A bug in the engine is planted as what a process with that bug would send to the store, or make of its answers.
+ */
+export const PLANTED_BUGS: Readonly<Record<string, Planted>> = {
+  "M1 no unique key: an occurrence can be created again": {
+    inStore: (store) => ({
+      ...store,
+      fire: async (plans) => {
+        const answers = await store.fire(plans)
+        return answers.map((answer, index) =>
+          answer.outcome === "done" ? { ...answer, created: idsOf(plans[index]!) } : answer,
+        )
+      },
+      enqueue: async (runs) =>
+        (await store.enqueue(runs)).map((answer) =>
+          answer.outcome === "exists" ? { ...answer, outcome: "created" } : answer,
+        ),
+    }),
+  },
+  "M2 completion without a fence": {
+    inStore: (store) => ({
+      ...store,
+      transition: async (changes) =>
+        Promise.all(
+          changes.map(async (change) => {
+            const [run] = await find(store, change.runId)
+            // Guarded by the state alone: a worker that stalled matches the run of the one that took over.
+            const guess = run?.state === change.ifState ? { ...change, ifAttempt: run.attempt } : change
+            return (await store.transition([guess]))[0]!
+          }),
+        ),
+    }),
+  },
+  "M3 next time from the process's own clock": {
+    inProcess: (store, node) => ({
+      ...store,
+      dueSchedules: async (request) => {
+        const read = await store.dueSchedules(request)
+        return { ...read, now: node.clock.now() }
+      },
+    }),
+  },
+  "M4 lease judged by the claimer's clock": {
+    inStore: (store, world) => ({
+      ...store,
+      claim: async (request) => {
+        // Half of the processes are minutes ahead: to them, every lease has ended.
+        const claimed = await store.claim(request)
+        const stolen = claimed.runs.length > 0 ? [] : await takeRunning(store, request.workerId, world)
+        return { ...claimed, runs: [...claimed.runs, ...stolen] }
+      },
+    }),
+  },
+  "M5 no catch-up: what is late is forgotten": {
+    inProcess: (store) =>
+      withPlans(store, (plan) => ({
+        ...plan,
+        runs: plan.runs.filter((run) => run.triggeredBy !== "catchup" && run.state === "pending"),
+      })),
+  },
+  "M6 a leader that is never replaced": {
+    inProcess: (store, node) => ({
+      ...store,
+      dueSchedules: (request) => (node.name === "node-1" ? store.dueSchedules(request) : nothingDue(store)),
+    }),
+  },
+  "M7 heartbeats wait behind the handlers": {
+    inProcess: (store, node) => ({
+      ...store,
+      heartbeat: async (beat) => {
+        if (beat.held.length > 0)
+          await new Promise<void>((resolve) => node.clock.setTimer(45 * SECOND, resolve))
+        return store.heartbeat(beat)
+      },
+    }),
+  },
+  "M8 failures counted in memory": {
+    inStore: (store) => ({
+      ...store,
+      claim: async (request) => {
+        const claimed = await store.claim(request)
+        return { ...claimed, runs: claimed.runs.map((run) => ({ ...run, failures: 0 })) }
+      },
+    }),
+  },
+  "M9 retention deletes the watermark": {
+    inStore: (store) => ({
+      ...store,
+      prune: async (request) => {
+        const pruned = await store.prune(request)
+        for (const schedule of await store.findSchedules({}, { afterId: null, limit: 100 })) {
+          await store.putSchedule(
+            { ...schedule, coveredUntil: schedule.createdAt, nextRunAt: schedule.createdAt },
+            schedule.version,
+          )
+        }
+        return pruned
+      },
+    }),
+  },
+  "M10 the watermark is one occurrence too far": {
+    inProcess: (store) =>
+      withPlans(store, (plan) =>
+        plan.progress === null || plan.runs.length === 0
+          ? plan
+          : { ...plan, progress: { ...plan.progress, coveredUntil: plan.progress.coveredUntil! + HOUR } },
+      ),
+  },
+  "M11 an edit drops the occurrence that jitter holds back": {
+    inStore: (store, world) => ({
+      ...store,
+      fire: (plans) => {
+        const now = world.storeNow()
+        return store.fire(
+          plans.map((plan) => ({ ...plan, runs: plan.runs.filter((run) => (run.notBefore ?? 0) <= now) })),
+        )
+      },
+    }),
+    // The observer stands before the store, so the loss has to be in what it is asked.
+    inProcess: (store) => store,
+  },
+  "M12 the number of rows affected is trusted for the whole batch": {
+    inStore: (store) => ({
+      ...store,
+      fire: async (plans) => {
+        const answers = await store.fire(plans)
+        if (!answers.some((answer) => answer.outcome === "done")) return answers
+        return plans.map((plan) => ({ outcome: "done", created: idsOf(plan) }))
+      },
+    }),
+  },
+  "M13 a loop that stops after its first error": {
+    inProcess: (store) => {
+      let hasFailed = false
+      return {
+        ...store,
+        dueSchedules: (request) => {
+          if (hasFailed) return new Promise(() => undefined)
+          return store.dueSchedules(request).catch((error: unknown) => {
+            hasFailed = true
+            throw error
+          })
+        },
+      }
+    },
+  },
+  "M14 fires when a timer rings early": {
+    inProcess: (store) => ({ ...store, dueSchedules: ({ limit }) => dueWithin(store, limit, 5 * SECOND) }),
+  },
+  "M15 after a sleep every timer is replayed": {
+    inProcess: (store) => ({
+      ...store,
+      dueSchedules: async (request) => {
+        const read = await store.dueSchedules(request)
+        return {
+          ...read,
+          due: read.due.map(({ schedule, facts }) => ({
+            facts,
+            schedule: {
+              ...schedule,
+              catchUp: { ...schedule.catchUp, policy: "all" as const, limit: 50 },
+              overlap: { policy: "allow" as const, limit: 1 },
+            },
+          })),
+        }
+      },
+    }),
+  },
+  "M16 attempts start again with a new worker": {
+    inStore: (store) => ({
+      ...store,
+      claim: async (request) => {
+        const claimed = await store.claim(request)
+        return { ...claimed, runs: claimed.runs.map((run) => ({ ...run, attempt: 1 })) }
+      },
+    }),
+  },
+  "M17 a skip is not recorded": {
+    inProcess: (store) =>
+      withPlans(store, (plan) => ({ ...plan, runs: plan.runs.filter((run) => run.state === "pending") })),
+  },
+  "M18 a claim that was thought to have failed is performed again": {
+    inStore: (store) => {
+      let last: readonly Run[] = []
+      return {
+        ...store,
+        claim: async (request) => {
+          const claimed = await store.claim(request)
+          const repeated = claimed.runs.length === 0 ? last.slice(0, 1) : []
+          last = claimed.runs
+          return { ...claimed, runs: [...claimed.runs, ...repeated] }
+        },
+      }
+    },
+  },
+  "M19 an old revision overwrites a new one": {
+    inStore: (store) => ({
+      ...store,
+      putSchedule: async (schedule, ifVersion) => {
+        const [stored] = await store.findSchedules({ ids: [schedule.id] }, { afterId: null, limit: 1 })
+        return store.putSchedule(schedule, ifVersion === null ? null : (stored?.version ?? ifVersion))
+      },
+    }),
+  },
+  "M20 a pause is ignored by what was read before it": {
+    inStore: (store) => ({
+      ...store,
+      fire: async (plans) => {
+        const ids = plans.map((plan) => plan.scheduleId)
+        const stored = await store.findSchedules({ ids }, { afterId: null, limit: ids.length })
+        const versions = new Map(stored.map(({ id, version }) => [id, version]))
+        return store.fire(
+          plans.map((plan) => ({ ...plan, ifVersion: versions.get(plan.scheduleId) ?? plan.ifVersion })),
+        )
+      },
+    }),
+  },
+}
+
+function find(store: Store, id: string): Promise<readonly Run[]> {
+  return store.findRuns({ ids: [id] }, { orderBy: "createdAt", before: null, limit: 1 })
+}
+
+function withPlans(store: Store, change: (plan: FirePlan) => FirePlan): Store {
+  return { ...store, fire: (plans) => store.fire(plans.map(change)) }
+}
+
+function idsOf(plan: FirePlan): readonly string[] {
+  return plan.runs.map((run) => run.id)
+}
+
+async function nothingDue(store: Store) {
+  return { now: await store.now(), due: [], nextDueAt: null }
+}
+
+/** Gives out what another worker holds, as a claim by a fast clock would. */
+async function takeRunning(store: Store, workerId: string, world: WorldClock): Promise<readonly Run[]> {
+  const [run] = await store.findRuns(
+    { states: ["running"] },
+    { orderBy: "createdAt", before: null, limit: 1 },
+  )
+  if (run === undefined || run.workerId === workerId) return []
+  return [
+    {
+      ...run,
+      attempt: run.attempt + 1,
+      workerId,
+      lost: run.lost + 1,
+      claimableAt: world.storeNow() + 30 * SECOND,
+    },
+  ]
+}
+
+/** Schedules due in a moment are taken for due. */
+async function dueWithin(store: Store, limit: number, earlyMs: number): Promise<DueSchedules> {
+  const read = await store.dueSchedules({ limit })
+  const schedules = await store.findSchedules({}, { afterId: null, limit: 100 })
+  const early = schedules.filter(
+    ({ nextRunAt }) => nextRunAt !== null && nextRunAt > read.now && nextRunAt <= read.now + earlyMs,
+  )
+  return {
+    now: read.now + earlyMs,
+    due: [...read.due, ...early.map((schedule) => ({ schedule, facts: NO_FACTS }))],
+    nextDueAt: read.nextDueAt,
+  }
+}

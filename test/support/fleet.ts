@@ -1,0 +1,110 @@
+import { type Duration, parseDuration } from "../../src/core/duration.ts"
+import { silentLogger } from "../../src/engine/logger.ts"
+import { createScheduler, type Scheduler, type SchedulerOptions } from "../../src/scheduler/scheduler.ts"
+import type { RunView } from "../../src/scheduler/views.ts"
+import type { Store } from "../../src/store/store.ts"
+import { createMemoryStore } from "../../src/stores/memory/memory-store.ts"
+import { createVirtualClock, type VirtualClock } from "../../src/testing/virtual-clock.ts"
+
+/** Several schedulers, as several processes would be, on one store and one virtual clock. */
+export class Fleet {
+  readonly clock: VirtualClock
+  readonly store: Store
+  readonly #nodes: Scheduler[] = []
+
+  constructor(startAt = "2026-01-01T00:00:00Z") {
+    this.clock = createVirtualClock(Date.parse(startAt))
+    this.store = createMemoryStore(this.clock)
+  }
+
+  /** A scheduler of its own; stopping it leaves the store open for the others. */
+  node(options: Omit<SchedulerOptions, "store" | "clock"> & { store?: Store } = {}): Scheduler {
+    const store = withoutClose(options.store ?? this.store)
+    const node = createScheduler({ logger: silentLogger, ...options, store, clock: this.clock })
+    this.#nodes.push(node)
+    return node
+  }
+
+  async started(options: Parameters<Fleet["node"]>[0] = {}): Promise<Scheduler> {
+    const node = this.node(options)
+    await this.until(node.start())
+    await turn()
+    return node
+  }
+
+  now(): string {
+    return new Date(this.clock.now()).toISOString()
+  }
+
+  /** Lets that much time pass for everyone; whatever is due in it happens, in order. */
+  async advance(duration: Duration): Promise<void> {
+    const target = this.clock.now() + parseDuration(duration)
+    await turn()
+    while (this.clock.timeline.step(target)) await turn()
+    this.clock.timeline.jumpTo(target)
+  }
+
+  /** Lets time pass until the promise is settled. */
+  async until<T>(promise: Promise<T>): Promise<T> {
+    let isSettled = false
+    const settled = () => {
+      isSettled = true
+    }
+    promise.then(settled, settled)
+    await turn()
+    while (!isSettled) {
+      this.clock.timeline.step(Number.POSITIVE_INFINITY)
+      await turn()
+    }
+    return promise
+  }
+
+  /** Everything in the store, oldest first, skips included. */
+  async runs(): Promise<readonly RunView[]> {
+    const runs = await this.node().runs.list({ limit: 1_000 })
+    return runs.toReversed()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const node of this.#nodes) await this.until(node.stop({ timeout: 0 }).catch(() => undefined))
+  }
+}
+
+/** All promises that can settle by themselves have settled after a turn of the event loop. */
+export function turn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve)
+  })
+}
+
+/** A promise that the test settles. */
+export function gate<T = void>(): { promise: Promise<T>; open(value: T): void } {
+  let open: (value: T) => void = () => undefined
+  const promise = new Promise<T>((resolve) => {
+    open = resolve
+  })
+  return { promise, open: (value) => open(value) }
+}
+
+/** Resolves when the signal is aborted: a handler that runs until it is told to stop. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener("abort", () => resolve(), { once: true })
+  })
+}
+
+/** A handler that takes this much virtual time and ignores its signal. */
+export function taking(clock: VirtualClock, duration: Duration): Promise<void> {
+  return new Promise((resolve) => {
+    clock.setTimer(parseDuration(duration), resolve)
+  })
+}
+
+export const never = new Promise<never>(() => undefined)
+
+function withoutClose(store: Store): Store {
+  return new Proxy(store, {
+    get: (target, name) => (name === "close" ? async () => undefined : Reflect.get(target, name)),
+  })
+}
