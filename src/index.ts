@@ -1,8 +1,9 @@
 /** Belfry: cron, intervals and one-time jobs that fire once per tick across all of a team's processes. */
-export type { RetryOptions, ScheduleOptions, TriggerOptions } from "./core/definition.ts"
+
 export type { Duration } from "./core/duration.ts"
 export { BelfryError, type ErrorCode } from "./core/errors.ts"
 export type { Json } from "./core/json.ts"
+export type { RetryOptions, ScheduleOptions, TriggerOptions } from "./core/options.ts"
 export type { AttemptOutcome, RunState, SkipReason, TriggeredBy } from "./core/run.ts"
 export type { StandardSchema } from "./core/standard-schema.ts"
 export type { Role } from "./engine/engine.ts"

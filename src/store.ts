@@ -2,7 +2,7 @@
 export type { RetryPolicy } from "./core/backoff.ts"
 export type { DstPolicy } from "./core/cron/cron.ts"
 export { BelfryError, type ErrorCode } from "./core/errors.ts"
-export type { FireFacts, FirePlan } from "./core/fire.ts"
+export { type FireFacts, type FirePlan, UNFINISHED_FACTS_MAX } from "./core/fire.ts"
 export type { Instant } from "./core/instant.ts"
 export type { Json } from "./core/json.ts"
 export {

@@ -1,7 +1,7 @@
 import { assert, describe, test } from "vitest"
 import { aDefinition, at, thrownBy } from "../../test/support/records.ts"
-import type { ScheduleOptions } from "./definition.ts"
 import type { ErrorCode } from "./errors.ts"
+import type { ScheduleOptions } from "./options.ts"
 
 /** As if from JavaScript or over HTTP: the types would refuse most of these. */
 const options = (value: object) => value as ScheduleOptions
@@ -54,12 +54,12 @@ const REFUSED: readonly (readonly [ScheduleOptions, ErrorCode, string | RegExp])
   [
     options({ catchUp: "some" }),
     "BELFRY_SCHEDULE_INVALID",
-    'catchUp "some" is unknown: use "once", "none" or "all".',
+    'Schedule "report": catchUp "some" is unknown: use "once" or "none" or "all".',
   ],
   [
     { catchUp: { policy: "once", limit: 1_001 } },
     "BELFRY_SCHEDULE_INVALID",
-    "catchUp.limit is 1001; use a whole number from 1 to 1000.",
+    'Schedule "report": catchUp.limit is 1001; use a whole number from 1 to 1000.',
   ],
   [
     { catchUp: "all" },
@@ -79,7 +79,7 @@ const REFUSED: readonly (readonly [ScheduleOptions, ErrorCode, string | RegExp])
   [
     { overlap: { policy: "queue", limit: 101 } },
     "BELFRY_SCHEDULE_INVALID",
-    'Schedule "report": overlap.limit is 101; use 1 to 100.',
+    'Schedule "report": overlap.limit is 101; use a whole number from 1 to 100.',
   ],
   [
     options({ dst: { gap: "jump" } }),

@@ -1,7 +1,9 @@
 import { assert, describe, test } from "vitest"
 import { aDefinition, at, clock, firedAt, ledger, MADE_AT, thrownBy } from "../../test/support/records.ts"
-import { defineRetry, defineSchedule, newSchedule, priorityOf, type ScheduleOptions } from "./definition.ts"
+import { defineSchedule, newSchedule } from "./definition.ts"
 import { DAY, HOUR, MINUTE, SECOND } from "./instant.ts"
+import type { ScheduleOptions } from "./options.ts"
+import { defineRetry, priorityOf } from "./policies.ts"
 
 describe("what isn't said", () => {
   test("has a default", () => {

@@ -9,7 +9,7 @@ import {
   progressAfter,
   withUnfinished,
 } from "../../test/support/records.ts"
-import { NO_FACTS, planFire } from "./fire.ts"
+import { NO_FACTS, planFire, UNFINISHED_FACTS_MAX } from "./fire.ts"
 import { DAY, HOUR } from "./instant.ts"
 import { concurrencyKeyOf } from "./schedule.ts"
 
@@ -42,6 +42,15 @@ describe("overlap queue", () => {
     const schedule = aSchedule({ overlap: { policy: "queue", limit: 2 } })
 
     assert.deepEqual(ledger(planFire(schedule, withUnfinished(...unfinished), at("09:00")).runs), [record])
+  })
+
+  test("a queue is full at as many runs as a plan is told of, whatever its limit", () => {
+    const schedule = aSchedule({ overlap: { policy: "queue", limit: 100 }, maxConcurrentRuns: 50 })
+    const planned = (count: number) =>
+      planFire(schedule, withUnfinished(...Array(count).fill(running)), at("09:00"))
+
+    assert.deepEqual(ledger(planned(UNFINISHED_FACTS_MAX - 1).runs), ["09:00 schedule"])
+    assert.deepEqual(ledger(planned(UNFINISHED_FACTS_MAX).runs), ["09:00 skipped capacity"])
   })
 
   test("runs that may be performed side by side don't wait", () => {

@@ -1,6 +1,5 @@
 import { type CatchUpDecision, owedUpTo, rangeUntil } from "./catch-up.ts"
 import { formatDuration } from "./duration.ts"
-import { BelfryError } from "./errors.ts"
 import type { Instant } from "./instant.ts"
 import { newRunOf, skipRecordOf } from "./new-run.ts"
 import { newestDue, newestPassed, type Occurrence, upcomingAfter } from "./occurrence.ts"
@@ -9,11 +8,14 @@ import { isSpent, type Schedule, type ScheduleProgress } from "./schedule.ts"
 
 /** What a plan needs to know beside the schedule; the store reads both in one call. */
 export interface FireFacts {
-  /** Unfinished runs of this schedule (backfills aside), oldest first. */
+  /** Unfinished runs of this schedule (backfills aside), oldest first: at most `UNFINISHED_FACTS_MAX`, the oldest. */
   readonly unfinished: readonly RunRef[]
   /** When the schedules this one depends on last succeeded. */
   readonly lastSuccessAt: Readonly<Record<string, Instant | null>>
 }
+
+/** Few enough to be read at every fire, and as many as any policy counts. */
+export const UNFINISHED_FACTS_MAX = 100
 
 export const NO_FACTS: FireFacts = { unfinished: [], lastSuccessAt: {} }
 
@@ -43,10 +45,15 @@ export function planFire(schedule: Schedule, facts: FireFacts, now: Instant): Fi
   }
 }
 
-/** Written past our door (by SQL, say), or read by a version that knows less: shown on the schedule, the others go on. */
+/**
+ * Written past our door (by SQL, say), or by a version that knows more: whatever is wrong with it is shown on the schedule,
+ * and the others go on.
+ */
 function planUnreadable(schedule: Schedule, error: unknown): FirePlan {
-  if (!(error instanceof BelfryError)) throw error
-  return planOf(schedule, { nextRunAt: null, lastError: error.message })
+  return planOf(schedule, {
+    nextRunAt: null,
+    lastError: error instanceof Error ? error.message : String(error),
+  })
 }
 
 /** Everything up to `now` counts as settled; due at the first occurrence after it. Fires nothing. */
@@ -207,7 +214,9 @@ function obstacleTo(schedule: Schedule, facts: FireFacts, added: number, now: In
     return { reason: "overlap", message: `Still unfinished: ${facts.unfinished[0]?.id}` } as const
   }
   const performable = schedule.maxConcurrentRuns ?? 1
-  if (schedule.overlap.policy === "queue" && unfinished >= performable + schedule.overlap.limit) {
+  // Nobody sees more than that many: there a queue is full, whatever its limit.
+  const room = Math.min(performable + schedule.overlap.limit, UNFINISHED_FACTS_MAX)
+  if (schedule.overlap.policy === "queue" && unfinished >= room) {
     return {
       reason: "capacity",
       message: `${unfinished} runs are unfinished and ${schedule.overlap.limit} may wait`,

@@ -1,6 +1,7 @@
 import { assert, describe, test } from "vitest"
 import { aDefinition, MADE_AT } from "../../test/support/records.ts"
-import { newSchedule, type ScheduleOptions } from "./definition.ts"
+import { newSchedule } from "./definition.ts"
+import type { ScheduleOptions } from "./options.ts"
 import {
   changedFields,
   type Declared,

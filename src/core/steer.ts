@@ -116,7 +116,8 @@ function keptAfter(schedule: Schedule, to: Instant, why: Why): readonly Occurren
     )
 }
 
-function occurrenceToCome(schedule: Schedule, scheduledFor: Instant | null, now: Instant): Occurrence {
+/** The one asked for, or the next; refused if it isn't to come. */
+export function occurrenceToCome(schedule: Schedule, scheduledFor: Instant | null, now: Instant): Occurrence {
   const coveredUntil = schedule.coveredUntil ?? now
   const after = scheduledFor === null ? coveredUntil : Math.max(coveredUntil, scheduledFor - 1)
   const found = upcomingAfter(schedule, after)
@@ -171,9 +172,9 @@ function checkOrder(schedule: Schedule, coveredUntil: Instant): void {
   }
 }
 
-/** A new definition, or a new beginning: on from `now`, unless it is disabled or paused. */
+/** A new definition, or a new beginning: on from `now`, or from what is settled already; unless disabled or paused. */
 export function planAnew(schedule: Schedule, now: Instant): Schedule {
-  const progress = planFrom(schedule, now)
+  const progress = planFrom(schedule, Math.max(now, schedule.coveredUntil ?? now))
   if (!schedule.enabled) return { ...schedule, ...progress, nextRunAt: null }
   return schedule.paused === null
     ? { ...schedule, ...progress }

@@ -17,14 +17,19 @@ export interface Clock {
   newId(): string
 }
 
-/** A longer timer would fire at once (Node keeps 31 bits); loops wake well before and look again. */
+/** A longer timer would fire at once (Node keeps 31 bits), so it is waited for in stages. */
 const TIMER_MAX_MS = 2_147_483_647
 
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   setTimer(delayMs, callback) {
-    const timer = setTimeout(callback, Math.min(delayMs, TIMER_MAX_MS))
+    let timer: NodeJS.Timeout
+    const wait = (restMs: number) => {
+      const stageMs = Math.min(restMs, TIMER_MAX_MS)
+      timer = setTimeout(() => (restMs > stageMs ? wait(restMs - stageMs) : callback()), stageMs)
+    }
+    wait(delayMs)
     return () => clearTimeout(timer)
   },
   random: () => Math.random(),

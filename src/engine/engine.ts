@@ -2,6 +2,7 @@ import type { Schedule } from "../core/schedule.ts"
 import { describeThrown } from "../core/thrown.ts"
 import type { Hint, Store } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
+import { DeclaredSchedules } from "./declared-schedules.ts"
 import type { Events } from "./events.ts"
 import { Firing } from "./firing.ts"
 import { LocalFiring } from "./local-firing.ts"
@@ -23,8 +24,7 @@ export class Engine {
   readonly #local: LocalFiring
   readonly #worker: Worker
   readonly #pruning: Loop
-  /** The schedules this process declares, as last seen: what it goes on with if they can't be read any more. */
-  readonly #declared = new Map<string, Schedule>()
+  readonly #declared: DeclaredSchedules
   #roles: readonly Role[] = []
   #isRunning = false
   #stopListening: () => Promise<void> = async () => undefined
@@ -34,30 +34,30 @@ export class Engine {
     this.#worker = new Worker({ ...context, id: context.worker })
     // Some stores give no hints: what this process fires, its own worker must not wait for.
     this.#local = new LocalFiring({ ...context, onFired: () => this.#worker.wake() })
+    this.#declared = new DeclaredSchedules(context)
     this.#pruning = createPruning({ ...context, everyMs: PRUNE_EVERY_MS })
     this.#firing = new Firing({
       ...context,
       onFired: (schedule, plan) => {
         if (plan.runs.length > 0) this.#worker.wake()
-        if (!this.#declared.has(schedule.id)) return
-        if (plan.progress === null) this.#declared.delete(schedule.id)
-        else this.#declared.set(schedule.id, { ...schedule, ...plan.progress })
+        this.#declared.onFired(schedule, plan)
       },
-      onOutage: (since) => this.#local.standIn(this.#declared.values(), since),
+      onOutage: (since) => this.#local.standIn(this.#declared.seen, since),
       onRecovery: () => this.#local.stepBack(),
     })
   }
 
   async start(about: {
     roles: readonly Role[] | null
-    declared: readonly Schedule[]
+    /** The ids of the stored schedules that this process's code declares. */
+    declared: readonly string[]
     local: readonly Schedule[]
   }): Promise<void> {
     this.#roles = rolesOf(about.roles, this.#context)
-    for (const schedule of about.declared) this.#declared.set(schedule.id, schedule)
     this.#isRunning = true
     await this.#listen()
     if (this.#roles.includes("fire")) {
+      this.#declared.start(about.declared)
       this.#firing.start()
       this.#local.start(about.local)
     }
@@ -68,7 +68,7 @@ export class Engine {
 
   async stop(timeoutMs: number): Promise<void> {
     if (!this.#isRunning) return
-    await Promise.all([this.#firing.stop(), this.#local.stop(), this.#pruning.stop()])
+    await Promise.all([this.#firing.stop(), this.#local.stop(), this.#declared.stop(), this.#pruning.stop()])
     if (this.#roles.includes("work")) await this.#worker.stop(timeoutMs)
     await this.#stopListening().catch((error: unknown) => this.#context.events.error(error, "hints"))
     this.#isRunning = false

@@ -16,7 +16,11 @@ export type RunEvent =
       readonly scheduleId: string
       readonly reason: SkipReason
     }
-  | { readonly type: "started"; readonly run: Run /** From due to start. */; readonly latenessMs: number }
+  | {
+      readonly type: "started"
+      readonly run: Run /** From its nominal time, or its creation, to its start. */
+      readonly latenessMs: number
+    }
   | {
       readonly type: "succeeded" | "failed" | "retrying" | "released" | "lost"
       readonly run: Run

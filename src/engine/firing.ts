@@ -1,6 +1,6 @@
 import { type FirePlan, planFire } from "../core/fire.ts"
 import type { Instant } from "../core/instant.ts"
-import type { SkipReason } from "../core/run.ts"
+import type { RunChange, SkipReason } from "../core/run.ts"
 import type { Schedule } from "../core/schedule.ts"
 import { describeThrown } from "../core/thrown.ts"
 import type { DueSchedules, FireAnswer, Store } from "../store/store.ts"
@@ -65,7 +65,7 @@ export class Firing {
   async #offer(plans: readonly FirePlan[]): Promise<readonly FireAnswer[]> {
     if (plans.length === 0) return []
     const { store } = this.#context
-    const cancels = plans.flatMap((plan) => plan.cancels)
+    const cancels = plans.flatMap(cancelsOf)
     if (cancels.length > 0) await store.transition(cancels)
     return store.fire(plans)
   }
@@ -131,6 +131,11 @@ export interface FiringContext {
   /** `since` is when schedules were last read, by the store's clock. */
   onOutage(since: Instant): void
   onRecovery(): void
+}
+
+/** A run never gives way to itself: it may have been created from memory already, or by another process. */
+export function cancelsOf({ cancels, runs }: FirePlan): readonly RunChange[] {
+  return cancels.filter(({ runId }) => !runs.some(({ id }) => id === runId))
 }
 
 /** Plans that lost their race count too: the winner computed the same next time, and may die before it comes. */

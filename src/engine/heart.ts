@@ -6,6 +6,13 @@ import type { Execution } from "./execution.ts"
 import type { Logger } from "./logger.ts"
 import { Loop } from "./loop.ts"
 
+/** The part of a lease that is relied on; the rest is for clocks that disagree and answers under way. */
+const USABLE = 0.9
+
+export function isLeaseSpent(leaseMs: number, elapsedMs: number): boolean {
+  return elapsedMs >= leaseMs * USABLE
+}
+
 /** Progress is gathered for this long before it is stored. */
 const PROGRESS_AFTER_MS = 1_000
 
@@ -64,12 +71,11 @@ export class Heart {
     }
   }
 
-  /** Counts from before the claim was answered, so it errs on the early side. */
-  hold(execution: Execution): void {
-    const now = this.#context.clock.monotonic()
-    this.#extend(execution, now)
+  /** Counts from before the claim was sent, so it errs on the early side. */
+  hold(execution: Execution, askedAt: number): void {
+    this.#extend(execution, askedAt)
     // The loop may be asleep for as long as an idle worker may be. Most runs end before their first beat is due.
-    this.#nextBeat.setFor(now + execution.leaseMs / 3)
+    this.#nextBeat.setFor(askedAt + execution.leaseMs / 3)
   }
 
   /** There is progress to store. */
@@ -112,7 +118,7 @@ export class Heart {
   }
 
   #extend(execution: Execution, since: number): void {
-    const deadline = since + execution.leaseMs * 0.9
+    const deadline = since + execution.leaseMs * USABLE
     this.#deadlines.set(execution, deadline)
     this.#watch.setFor(deadline)
   }

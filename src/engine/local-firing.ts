@@ -8,7 +8,8 @@ import { describeThrown } from "../core/thrown.ts"
 import type { Store } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
 import type { Events } from "./events.ts"
-import { delayUntil, isoOrNull } from "./firing.ts"
+import { needsFacts, readFacts } from "./facts.ts"
+import { cancelsOf, delayUntil, isoOrNull } from "./firing.ts"
 import type { Logger } from "./logger.ts"
 import { Loop } from "./loop.ts"
 
@@ -76,8 +77,9 @@ export class LocalFiring {
     const now = await store.now()
     const readAt = clock.monotonic()
     for (const schedule of schedules) {
-      if (schedule.nextRunAt !== null && schedule.nextRunAt <= now)
-        await this.#fire(schedule, planFire(schedule, NO_FACTS, now))
+      if (schedule.nextRunAt === null || schedule.nextRunAt > now) continue
+      const facts = needsFacts(schedule) ? await readFacts(store, schedule) : NO_FACTS
+      await this.#fire(schedule, planFire(schedule, facts, now))
     }
     const times = [...this.#local.values(), ...this.#standIns.values()].map(
       ({ nextRunAt }) => nextRunAt ?? Number.POSITIVE_INFINITY,
@@ -91,6 +93,8 @@ export class LocalFiring {
     const runs = this.#standIns.has(schedule.id)
       ? plan.runs.filter((run) => run.state === "pending")
       : plan.runs
+    const cancels = cancelsOf(plan)
+    if (cancels.length > 0) await store.transition(cancels)
     const answers = runs.length === 0 ? [] : await store.enqueue(runs)
     const held: NewRun[] = []
     runs.forEach((run, index) => {

@@ -57,14 +57,21 @@ export class Loop {
       const delayMs = await turn()
       if (this.#faults > 0) {
         this.#faults = 0
-        onRecovery?.()
+        this.#tell(() => onRecovery?.())
       }
       return delayMs
     } catch (error) {
       this.#faults++
-      onFault(error, this.#faults)
+      this.#tell(() => onFault(error, this.#faults))
       return faultDelayMs(this.#faults, clock.random())
     }
+  }
+
+  /** A logger that throws has nobody left to tell, and must not be what ends a loop. */
+  #tell(say: () => void): void {
+    try {
+      say()
+    } catch {}
   }
 
   #sleep(delayMs: number): Promise<void> {

@@ -8,19 +8,33 @@ const LINE_MAX_BYTES = 64 * 1024
 /** What one attempt may write. */
 const LOG_MAX_BYTES = 5 * 1024 * 1024
 const FLUSH_AFTER_MS = 500
-const FLUSH_AT_LINES = 200
+const BATCH_LINES = 200
+/** Failed sends in a row after which a log waits for its next line, or for its end. */
+const TRIES = 8
+/** What the end of a run gives its last lines: a few tries, and never more than this time. */
+const FINAL_TRIES = 3
+const FINAL_PAUSE_MS = 250
+const FINAL_MAX_MS = 2_000
 
-/** The lines of one attempt: gathered, then stored together. Losing a log line never fails a run. */
+type Line = Omit<LogLine, "agoMs"> & { readonly writtenAt: number }
+
+/**
+ * The lines of one attempt: gathered, numbered, then stored together. A send that failed is sent again with the next;
+ * what arrived twice is stored once (law 8). Losing a log line never fails a run.
+ */
 export class RunLog implements RunLogger {
   readonly #store: Store
   readonly #clock: Clock
   readonly #runId: string
   readonly #attempt: number
-  #lines: (Omit<LogLine, "agoMs"> & { readonly writtenAt: number })[] = []
+  /** Written and not known to be stored, in order. */
+  #unsent: Line[] = []
+  #lastNumber = 0
   #bytes = 0
   #isFull = false
+  #failures = 0
   #cancelTimer: (() => void) | null = null
-  #flushing: Promise<void> = Promise.resolve()
+  #sending: Promise<boolean> | null = null
 
   constructor(about: { store: Store; clock: Clock; runId: string; attempt: number }) {
     this.#store = about.store
@@ -42,14 +56,19 @@ export class RunLog implements RunLogger {
     this.#write("error", message, fields)
   }
 
-  /** Everything written so far is in the store when this resolves, or given up. */
-  flush(): Promise<void> {
+  /** The end: everything written so far is in the store when this resolves, or given up. */
+  async flush(): Promise<void> {
     this.#cancelTimer?.()
     this.#cancelTimer = null
-    const lines = this.#lines
-    this.#lines = []
-    if (lines.length > 0) this.#flushing = this.#flushing.then(() => this.#send(lines))
-    return this.#flushing
+    if (this.#unsent.length === 0) return
+    await new Promise<void>((resolve) => {
+      // A store that doesn't answer may keep a line, but not the run that wrote it.
+      const cancelDeadline = this.#clock.setTimer(FINAL_MAX_MS, resolve)
+      void this.#sendAll().then(() => {
+        cancelDeadline()
+        resolve()
+      })
+    })
   }
 
   #write(level: LogLevel, message: string, fields: object | undefined): void {
@@ -65,26 +84,77 @@ export class RunLog implements RunLogger {
         null,
       )
     } else this.#push(level, text, data)
-    if (this.#lines.length >= FLUSH_AT_LINES) void this.flush()
-    this.#cancelTimer ??= this.#clock.setTimer(FLUSH_AFTER_MS, () => void this.flush())
+    const isBatch = this.#unsent.length >= BATCH_LINES
+    if (isBatch && this.#sending === null && this.#failures === 0) void this.#sendBatches()
+    this.#sendLater()
   }
 
   #push(level: LogLevel, message: string, fields: Json): void {
     const writtenAt = this.#clock.monotonic()
-    this.#lines.push({ runId: this.#runId, attempt: this.#attempt, level, message, fields, writtenAt })
+    const number = ++this.#lastNumber
+    this.#unsent.push({
+      ...{ runId: this.#runId, attempt: this.#attempt, number },
+      ...{ level, message, fields, writtenAt },
+    })
   }
 
-  async #send(lines: readonly (Omit<LogLine, "agoMs"> & { writtenAt: number })[]): Promise<void> {
+  #sendLater(): void {
+    const delayMs = FLUSH_AFTER_MS * 2 ** this.#failures
+    this.#cancelTimer ??= this.#clock.setTimer(delayMs, () => {
+      this.#cancelTimer = null
+      void this.#sendBatches()
+    })
+  }
+
+  /** While the run goes on: as long as there are whole batches, then the rest. What failed goes with the next. */
+  async #sendBatches(): Promise<void> {
+    let isSent = true
+    do isSent = await this.#send()
+    while (isSent && this.#unsent.length >= BATCH_LINES)
+    this.#failures = isSent ? 0 : Math.min(this.#failures + 1, TRIES)
+    if (this.#unsent.length > 0 && this.#failures < TRIES) this.#sendLater()
+  }
+
+  async #sendAll(): Promise<void> {
+    for (let failures = 0; this.#unsent.length > 0 && failures < FINAL_TRIES; ) {
+      if (await this.#send()) continue
+      failures++
+      if (failures < FINAL_TRIES) await this.#pause()
+    }
+    this.#unsent = []
+    this.#cancelTimer?.()
+    this.#cancelTimer = null
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#clock.setTimer(FINAL_PAUSE_MS, resolve)
+    })
+  }
+
+  /** True if the oldest lines are stored now. One call is under way at a time, and everybody waits for that one. */
+  #send(): Promise<boolean> {
+    this.#sending ??= this.#append(this.#unsent.slice(0, BATCH_LINES)).finally(() => {
+      this.#sending = null
+    })
+    return this.#sending
+  }
+
+  async #append(lines: readonly Line[]): Promise<boolean> {
     const now = this.#clock.monotonic()
     const dated = lines.map(({ writtenAt, ...line }) => ({
       ...line,
       agoMs: Math.max(0, Math.round(now - writtenAt)),
     }))
     try {
-      await this.#store.appendLogs(dated)
+      if (dated.length > 0) await this.#store.appendLogs(dated)
     } catch {
       // The store is away: the run itself will say so, and a log is not worth holding it up.
+      return false
     }
+    const last = lines.at(-1)?.number ?? 0
+    this.#unsent = this.#unsent.filter((line) => line.number > last)
+    return true
   }
 }
 

@@ -1,8 +1,9 @@
 import { DEFAULT_RETRY, type RetryPolicy } from "../core/backoff.ts"
-import { defineRetry, type RetryOptions, type ScheduleOptions } from "../core/definition.ts"
 import { type Duration, parseDuration } from "../core/duration.ts"
 import { BelfryError } from "../core/errors.ts"
 import { type Json, toPayload } from "../core/json.ts"
+import type { RetryOptions, ScheduleOptions } from "../core/options.ts"
+import { defineRetry } from "../core/policies.ts"
 import type { TriggeredBy } from "../core/run.ts"
 import { describeIssues, type SchemaResult, type StandardSchema } from "../core/standard-schema.ts"
 
@@ -99,7 +100,10 @@ export interface DeclaredSchedule {
   readonly isLocal: boolean
 }
 
-/** Defines a task. Without a schema the payload is whatever JSON it is given, typed unknown. */
+/** A shorter lease would end before its first heartbeat has come and gone. */
+export const LEASE_MIN_MS = 100
+
+/** Defines a task. Without a schema it takes no payload. */
 export function defineTask<Input = undefined, Output = Input>(
   options: TaskOptions<Input, Output>,
 ): Task<Input, Output> {
@@ -123,11 +127,20 @@ export function defineTask<Input = undefined, Output = Input>(
     payload,
     retry: options.retry === undefined ? DEFAULT_RETRY : defineRetry(options.retry),
     timeoutMs: options.timeout === undefined ? null : parseDuration(options.timeout, "timeout"),
-    leaseMs: options.lease === undefined ? null : parseDuration(options.lease, "lease"),
+    leaseMs: options.lease === undefined ? null : leaseOf(name, options.lease),
     run: (context) => run(context as TaskContext<Output>),
     schedule: (id, declared) => declare(task, id, declared),
   }
   return task
+}
+
+function leaseOf(name: string, lease: Duration): number {
+  const leaseMs = parseDuration(lease, "lease")
+  if (leaseMs >= LEASE_MIN_MS) return leaseMs
+  throw new BelfryError(
+    "BELFRY_TASK_INVALID",
+    `The lease of task "${name}" is ${leaseMs}ms; use at least ${LEASE_MIN_MS}ms.`,
+  )
 }
 
 function declare(task: AnyTask, id: string, options: DeclaredOptions<unknown>): DeclaredSchedule {

@@ -1,3 +1,4 @@
+import type { Instant } from "../core/instant.ts"
 import { isFinished, type Run, type RunChange } from "../core/run.ts"
 import { describeThrown } from "../core/thrown.ts"
 import type { Store, Worker as WorkerRecord } from "../store/store.ts"
@@ -5,7 +6,7 @@ import type { Clock } from "./clock.ts"
 import type { Events } from "./events.ts"
 import { type AbortCause, Execution } from "./execution.ts"
 import { delayUntil } from "./firing.ts"
-import { Heart } from "./heart.ts"
+import { Heart, isLeaseSpent } from "./heart.ts"
 import type { Logger } from "./logger.ts"
 import { Loop } from "./loop.ts"
 import { Settler } from "./settler.ts"
@@ -90,10 +91,11 @@ export class Worker {
     if (free <= 0) return Number.POSITIVE_INFINITY
     const tooEarlyMs = this.#nextClaimAt - clock.monotonic()
     if (tooEarlyMs > 0) return tooEarlyMs
-    this.#nextClaimAt = clock.monotonic() + nextDelayMs
+    const askedAt = clock.monotonic()
+    this.#nextClaimAt = askedAt + nextDelayMs
     const claimed = await store.claim({ workerId: this.#context.id, tasks: this.#leases(), limit: free })
     const readAt = clock.monotonic()
-    for (const run of claimed.runs) this.#begin(run, claimed.now)
+    for (const run of claimed.runs) this.#begin(run, { now: claimed.now, askedAt, readAt })
     this.#noteIdle(claimed.runs.length === 0)
     if (claimed.runs.length === free) return 0
     return delayUntil(claimed.nextClaimableAt, claimed.now, clock.monotonic() - readAt)
@@ -107,9 +109,12 @@ export class Worker {
     return task.leaseMs ?? this.#context.leaseMs
   }
 
-  #begin(run: Run, now: number): void {
+  #begin(run: Run, { now, askedAt, readAt }: { now: Instant; askedAt: number; readAt: number }): void {
     const { store, clock, events, logger } = this.#context
     const task = this.#tasks.get(run.task)!
+    const leaseMs = this.#leaseOf(task)
+    // We slept over the answer (a stopped process, a slow network): by now the run may be somebody else's.
+    if (isLeaseSpent(leaseMs, readAt - askedAt)) return
     const latenessMs = Math.max(0, now - (run.scheduledFor ?? run.createdAt))
     logger.debug(
       { component: "worker", runId: run.id, task: run.task, attempt: run.attempt, latenessMs },
@@ -123,11 +128,11 @@ export class Worker {
       task,
       store,
       clock,
-      leaseMs: this.#leaseOf(task),
+      leaseMs,
       onProgress: () => this.#heart.onProgress(),
     })
     this.#running.set(run.id, execution)
-    this.#heart.hold(execution)
+    this.#heart.hold(execution, askedAt)
     void this.#finish(execution)
   }
 

@@ -1,10 +1,11 @@
 import { BelfryError } from "../core/errors.ts"
-import { type FireFacts, type FirePlan, planSettle } from "../core/fire.ts"
+import { type FirePlan, planSettle } from "../core/fire.ts"
 import type { Instant } from "../core/instant.ts"
 import { changedFields, definitionOf, fingerprint } from "../core/reconcile.ts"
-import { UNFINISHED } from "../core/run.ts"
-import { concurrencyKeyOf, type Schedule, type ScheduleDefinition } from "../core/schedule.ts"
+import type { Schedule, ScheduleDefinition } from "../core/schedule.ts"
 import { planAnew } from "../core/steer.ts"
+import { readFacts } from "../engine/facts.ts"
+import { cancelsOf } from "../engine/firing.ts"
 import type { Store } from "../store/store.ts"
 
 /** Changing stored schedules: read, decide, swap; and again if somebody was faster. */
@@ -69,41 +70,26 @@ export async function editSchedule(store: Store, id: string, edit: Edit): Promis
 
 /** True if something was owed and has been fired: the schedule has moved, read it again. */
 async function settle(store: Store, schedule: Schedule, now: Instant): Promise<boolean> {
-  const plan = planSettle(schedule, await factsOf(store, schedule), now)
+  const plan = planSettle(schedule, await readFacts(store, schedule), now)
   if (plan === null) return false
-  if (plan.cancels.length > 0) await store.transition(plan.cancels)
+  const cancels = cancelsOf(plan)
+  if (cancels.length > 0) await store.transition(cancels)
   await store.fire([plan])
   return true
 }
 
-/** What `dueSchedules` would say of it. */
-async function factsOf(store: Store, schedule: Schedule): Promise<FireFacts> {
-  const page = { orderBy: "createdAt", before: null } as const
-  const unfinished = await store.findRuns(
-    { concurrencyKey: concurrencyKeyOf(schedule.id), states: UNFINISHED },
-    { ...page, limit: 100 },
-  )
-  const successes = await Promise.all(
-    schedule.dependsOn.map(async ({ scheduleId }) => {
-      const [run] = await store.findRuns(
-        { scheduleId, states: ["succeeded"] },
-        { ...page, orderBy: "completedAt", limit: 1 },
-      )
-      return [scheduleId, run?.completedAt ?? null] as const
-    }),
-  )
-  return { unfinished: unfinished.toReversed(), lastSuccessAt: Object.fromEntries(successes) }
-}
-
-/** The parts of a definition that say when. */
-const TIMING: readonly (keyof ScheduleDefinition)[] = [
+/** The parts of a definition that say which instants are occurrences, and those that say when one is due. */
+const OCCURRENCES: readonly (keyof ScheduleDefinition)[] = [
   "triggers",
   "timezone",
   "dst",
-  "jitterMs",
-  "spacingMs",
   "startsAt",
   "endsAt",
+]
+const TIMING: readonly (keyof ScheduleDefinition)[] = [
+  ...OCCURRENCES,
+  "jitterMs",
+  "spacingMs",
   "maxRuns",
   "enabled",
 ]
@@ -122,9 +108,10 @@ function withDefinition(
     revision: stored.revision + (fields.length > 0 ? 1 : 0),
     updatedAt: fields.length > 0 ? now : stored.updatedAt,
   }
-  return fields.some((field) => TIMING.includes(field as keyof ScheduleDefinition))
-    ? planAnew(edited, now)
-    : edited
+  if (!fields.some((field) => TIMING.includes(field as keyof ScheduleDefinition))) return edited
+  // What an operator said of an occurrence means nothing to another timetable.
+  const isOther = fields.some((field) => OCCURRENCES.includes(field as keyof ScheduleDefinition))
+  return planAnew(isOther ? { ...edited, overrides: [] } : edited, now)
 }
 
 export function declaredAs(definition: ScheduleDefinition): string {

@@ -1,6 +1,7 @@
-import { checkId, defineSchedule, newSchedule } from "../core/definition.ts"
+import { defineSchedule, newSchedule } from "../core/definition.ts"
 import { BelfryError } from "../core/errors.ts"
 import { toPayload } from "../core/json.ts"
+import { checkId } from "../core/policies.ts"
 import { type Declared, fingerprint, type ReconcileDiff, reconcile } from "../core/reconcile.ts"
 import type { Schedule } from "../core/schedule.ts"
 import type { Logger } from "../engine/logger.ts"
@@ -134,7 +135,7 @@ function reportOf(diff: ReconcileDiff): ReconcileReport {
     updated: diff.updated.map(({ id, fields }) => ({ id, fields })),
     unchanged: [...diff.unchanged, ...diff.noted.map(({ id }) => id)],
     pruned: diff.pruned.map(({ id }) => id),
-    refused: diff.refused,
+    refused: diff.refused.map(({ id, why }) => ({ id, why })),
   }
 }
 

@@ -1,14 +1,9 @@
-import {
-  defineRetry,
-  type PriorityOption,
-  priorityOf,
-  type RetryOptions,
-  type When,
-} from "../core/definition.ts"
 import { type Duration, parseDuration } from "../core/duration.ts"
 import { BelfryError } from "../core/errors.ts"
 import { parseInstant } from "../core/instant.ts"
 import { toPayload } from "../core/json.ts"
+import type { PriorityOption, RetryOptions, When } from "../core/options.ts"
+import { defineRetry, priorityOf } from "../core/policies.ts"
 import type { NewRun } from "../core/run.ts"
 import type { Clock } from "../engine/clock.ts"
 import { type AnyTask, validatePayload } from "../engine/task.ts"

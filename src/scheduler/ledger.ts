@@ -1,5 +1,5 @@
-import type { When } from "../core/definition.ts"
 import { parseInstant } from "../core/instant.ts"
+import type { When } from "../core/options.ts"
 import type { Run, RunState, TriggeredBy } from "../core/run.ts"
 import type { Store } from "../store/store.ts"
 

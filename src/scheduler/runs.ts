@@ -78,13 +78,19 @@ export class Runs {
     return this.#step(id, "released", (run) => (run.state === "running" ? release(run, reason) : null))
   }
 
-  /** In order; `after` is the number of the last line seen. */
-  async logs(id: string, page: { after?: number; limit?: number } = {}): Promise<readonly LogLineView[]> {
+  /** Attempt by attempt, in order; `after` is the last line seen. */
+  async logs(
+    id: string,
+    page: { after?: Pick<LogLineView, "attempt" | "number">; limit?: number } = {},
+  ): Promise<readonly LogLineView[]> {
     await this.#ready()
-    const { after = 0, limit = 1_000 } = page
-    return (
-      await this.#store.readLogs({ runId: id, afterNumber: after, limit: Math.min(limit, 10_000) })
-    ).map(logLineView)
+    const { after, limit = 1_000 } = page
+    const lines = await this.#store.readLogs({
+      runId: id,
+      after: after === undefined ? null : { attempt: after.attempt, number: after.number },
+      limit: Math.min(limit, 10_000),
+    })
+    return lines.map(logLineView)
   }
 
   async #find(id: string): Promise<Run | null> {

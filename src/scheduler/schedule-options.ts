@@ -1,4 +1,4 @@
-import type { ScheduleOptions, TriggerOptions } from "../core/definition.ts"
+import type { ScheduleOptions, TriggerOptions } from "../core/options.ts"
 import type { ScheduleDefinition } from "../core/schedule.ts"
 import type { Trigger } from "../core/timetable.ts"
 

@@ -4,14 +4,13 @@ import { type Duration, parseDuration } from "../core/duration.ts"
 import { BelfryError } from "../core/errors.ts"
 import { MINUTE, SECOND } from "../core/instant.ts"
 import type { Declared } from "../core/reconcile.ts"
-import type { Schedule } from "../core/schedule.ts"
 import { planAnew } from "../core/steer.ts"
 import { type Clock, systemClock } from "../engine/clock.ts"
 import { Engine, type Role } from "../engine/engine.ts"
 import { Events, type Hooks } from "../engine/events.ts"
 import { jsonLogger, type Logger } from "../engine/logger.ts"
 import { DEFAULT_RETENTION } from "../engine/pruning.ts"
-import type { AnyTask, DeclaredSchedule, Task } from "../engine/task.ts"
+import { type AnyTask, type DeclaredSchedule, LEASE_MIN_MS, type Task } from "../engine/task.ts"
 import type { Store } from "../store/store.ts"
 import {
   checkDeclaredPayloads,
@@ -143,10 +142,12 @@ export class Scheduler {
     })
   }
 
-  /** Everyone who works on this store. */
-  async workers(page: { limit?: number } = {}): Promise<readonly WorkerView[]> {
+  /** Everyone who works on this store, by id; `after` is the last id seen. */
+  async workers(page: { after?: string; limit?: number } = {}): Promise<readonly WorkerView[]> {
     await this.#open()
-    return (await this.#store.findWorkers({ limit: page.limit ?? 100 })).map(workerView)
+    const { after = null, limit = 100 } = page
+    const workers = await this.#store.findWorkers({ afterId: after, limit: Math.min(limit, 1_000) })
+    return workers.map(workerView)
   }
 
   /** Between `start` and `stop`. */
@@ -181,17 +182,12 @@ export class Scheduler {
     const now = await this.#store.now()
     await this.#engine.start({
       roles: roles ?? null,
-      declared: await this.#storedDeclared(),
+      declared: this.#set.declared.map(({ id }) => id),
       // Anchored at the epoch, so that every process counts intervals alike.
       local: this.#local.map(({ id, definition }) =>
         planAnew({ ...newSchedule(id, definition, now), createdAt: 0 }, now),
       ),
     })
-  }
-
-  async #storedDeclared(): Promise<readonly Schedule[]> {
-    const ids = this.#set.declared.map(({ id }) => id)
-    return ids.length === 0 ? [] : this.#store.findSchedules({ ids }, { afterId: null, limit: ids.length })
   }
 
   async #stop(timeoutMs: number): Promise<void> {
@@ -235,12 +231,12 @@ function engineOf(
     concurrency,
     "1 to 10000",
   )
-  check("lease", leaseMs >= 100, leaseMs, "at least 100ms")
+  check("lease", leaseMs >= LEASE_MIN_MS, leaseMs, `at least ${LEASE_MIN_MS}ms`)
   check("pollInterval", pollMs >= 10, pollMs, "at least 10ms")
   const host = hostname()
   return new Engine({
     ...parts,
-    worker: `${host}:${process.pid}:${parts.clock.newId().slice(0, 8)}`,
+    worker: `${host}:${process.pid}:${parts.clock.newId().slice(-8)}`,
     host,
     pid: process.pid,
     events: new Events(options.hooks ?? {}, parts.logger),

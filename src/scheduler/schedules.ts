@@ -1,18 +1,13 @@
-import {
-  defineSchedule,
-  newSchedule,
-  type PriorityOption,
-  priorityOf,
-  type ScheduleOptions,
-  type When,
-} from "../core/definition.ts"
+import { defineSchedule, newSchedule } from "../core/definition.ts"
 import { BelfryError } from "../core/errors.ts"
 import { type Instant, parseInstant } from "../core/instant.ts"
 import { toPayload } from "../core/json.ts"
-import { requestOf } from "../core/new-run.ts"
+import { describeTriggers, requestOf } from "../core/new-run.ts"
+import type { PriorityOption, ScheduleOptions, When } from "../core/options.ts"
+import { priorityOf } from "../core/policies.ts"
 import type { NewRun } from "../core/run.ts"
 import type { Schedule, ScheduleDefinition } from "../core/schedule.ts"
-import { move, pause, reschedule, restore, resume, skip, type Why } from "../core/steer.ts"
+import { move, occurrenceToCome, pause, reschedule, restore, resume, skip, type Why } from "../core/steer.ts"
 import type { Clock } from "../engine/clock.ts"
 import { type AnyTask, type PayloadOption, type Task, validatePayload } from "../engine/task.ts"
 import type { Store } from "../store/store.ts"
@@ -85,6 +80,13 @@ export class Schedules {
     const now = await this.#store.now()
     const definition = defineSchedule(rest, { id, task: name, payload, owner: null, release: 0, now })
     const schedule = startImmediately ? startingNow(id, definition, now) : newSchedule(id, definition, now)
+    if (schedule.finishedAt !== null) {
+      throw new BelfryError(
+        "BELFRY_SCHEDULE_INVALID",
+        `Schedule "${id}" has no occurrence to come: ${describeTriggers(schedule.triggers)} has passed.`,
+        { details: { id } },
+      )
+    }
     const swap = await this.#store.putSchedule(schedule, null)
     if (swap.outcome === "done") return scheduleView(schedule)
     throw new BelfryError("BELFRY_SCHEDULE_EXISTS", `There is a schedule "${id}" already.`, {
@@ -166,9 +168,11 @@ export class Schedules {
       notBefore: null,
       message: null,
     }
+    // Refused before anything happens if there is no next one.
+    const next = options.insteadOfNext ? occurrenceToCome(schedule, null, await this.#store.now()) : null
     const [answer] = await this.#store.enqueue([run])
     if (answer!.outcome === "held") return { outcome: "skipped", runId: answer!.runId }
-    if (options.insteadOfNext) await this.skip(id, undefined, options)
+    if (next !== null) await this.skip(id, next.scheduledFor, options)
     return { outcome: "created", runId: run.id }
   }
 

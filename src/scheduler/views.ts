@@ -135,9 +135,10 @@ export function runView(run: Run): RunView {
 }
 
 export interface LogLineView {
+  readonly attempt: number
+  /** From 1, rising, within its attempt. */
   readonly number: number
   readonly at: Date
-  readonly attempt: number
   readonly level: LogLevel
   readonly message: string
   readonly fields: Json

@@ -21,38 +21,49 @@ import type { Schedule } from "../core/schedule.ts"
  * 10. Quiet       Losing a race is an answer. An exception means unreachable or unfit.
  * 11. Hints       `listen` may be late, repeated or silent: only speed depends on it.
  *
- * There are no optional operations and no capability flags.
+ * There are no optional operations and no capability flags. Ids, keys and names compare exactly: case, accents and
+ * trailing spaces tell them apart. Ids order by their UTF-8 bytes; every id is ASCII by Belfry's own door.
  */
 export interface Store {
-  /** Brings the schema up to date, or explains why not. Opening twice is opening once. */
+  /** Brings the schema up to date, or explains why not. Opening twice is opening once; after `close` it is a fault. */
   open(): Promise<void>
   /** Ends connections and listeners. Closing twice is closing once; any other call afterwards is a fault. */
   close(): Promise<void>
   now(): Promise<Instant>
-  /** Calls back when something may have become due. Returns how to stop listening. */
+  /**
+   * Calls back when something may have become due. Returns how to stop listening. A listener that throws harms neither
+   * the write it follows nor other listeners.
+   */
   listen(onHint: (hint: Hint) => void): Promise<() => Promise<void>>
 
-  /** Writes a whole schedule if its stored version is `ifVersion`; null: if there is none. The store sets the version. */
+  /**
+   * Writes a whole schedule if its stored version is `ifVersion`; null: if there is none. The store sets the version,
+   * which never repeats for an id, even after the schedule was deleted and made again.
+   */
   putSchedule(schedule: Schedule, ifVersion: number | null): Promise<Swap>
   /** The schedule's runs stay. */
   deleteSchedule(id: string, ifVersion: number): Promise<Swap>
   /**
-   * Schedules with `nextRunAt` at or before now, each with the facts a plan needs, and when the next one is due after
-   * now. Which of the due ones are returned is the store's choice, so that many processes needn't read the same rows.
+   * Schedules with `nextRunAt` at or before now, each with the facts a plan needs (of its unfinished runs at most the
+   * oldest `UNFINISHED_FACTS_MAX`), and when the next one is due after now. Which of the due ones are returned is the
+   * store's choice, so that many processes needn't read the same rows.
    */
   dueSchedules(request: { limit: number }): Promise<DueSchedules>
   /**
    * Applies each plan whose `ifVersion` still stands: the new progress, and its runs, as one atom. A run whose id exists
    * already is left as it is. If a pending run's live key is held by another run, nothing of that plan happens.
+   * `plan.cancels` is not the store's business: callers send it by `transition`.
    */
   fire(plans: readonly FirePlan[]): Promise<readonly FireAnswer[]>
 
   /** Stores runs. One whose id exists, or whose live key is held, is not stored, and the answer names the one there. */
   enqueue(runs: readonly NewRun[]): Promise<readonly EnqueueAnswer[]>
   /**
-   * Gives the worker up to `limit` due runs of its tasks, highest priority first, then longest due: each becomes running
-   * as its next attempt, with the task's lease. A due run that was running is one whose worker fell silent: its attempt
-   * is recorded as lost, `lost` rises, and it is given like any other.
+   * Gives the worker up to `limit` due runs of its tasks, and returns them in this order: highest priority first, then
+   * longest due. Each becomes running as its next attempt, with the task's lease and without progress. A due run that
+   * was running is one whose worker fell silent: its attempt is recorded as lost, `lost` rises, and it is given like any
+   * other; until then it still holds its concurrency key. Runs that wait for their key don't keep others from being
+   * given, however many they are.
    */
   claim(request: ClaimRequest): Promise<Claimed>
   /**
@@ -60,14 +71,24 @@ export interface Store {
    * run since), stores progress, and tells it what it no longer holds.
    */
   heartbeat(beat: Heartbeat): Promise<HeartbeatAnswer>
-  /** Takes each run from the state and attempt named to the next; see `RunChange`. */
+  /**
+   * Takes each run from the state and attempt named to the next; see `RunChange`. Message, details and error are
+   * replaced, also by null; a null reason or name leaves what is stored. When an attempt ends, `workerId` becomes null.
+   */
   transition(changes: readonly RunChange[]): Promise<readonly TransitionAnswer[]>
-  /** Deletes finished runs and silent workers, a bounded number at a time; unfinished runs and schedules never. */
+  /**
+   * Deletes finished runs, each with its log, and silent workers: at most `limit` of either at a time. Unfinished runs
+   * and schedules never.
+   */
   prune(request: PruneRequest): Promise<Pruned>
 
-  /** Keeps lines in the order given, numbered within their run. */
+  /**
+   * Keeps lines. One whose (run, attempt, number) is stored already is left as it is; those of a run that is not stored
+   * are dropped, which is no fault.
+   */
   appendLogs(lines: readonly LogLine[]): Promise<void>
-  readLogs(request: { runId: string; afterNumber: number; limit: number }): Promise<readonly StoredLogLine[]>
+  /** By (attempt, number), ascending, those after `after`. */
+  readLogs(request: LogPage): Promise<readonly StoredLogLine[]>
 
   /** By id, ascending, those after `afterId`. */
   findSchedules(
@@ -77,7 +98,8 @@ export interface Store {
   /** Newest first by the instant named; those before `before`. Runs without that instant are left out. */
   findRuns(filter: RunFilter, page: RunPage): Promise<readonly Run[]>
   countRuns(filter: RunFilter): Promise<Readonly<Record<RunState, number>>>
-  findWorkers(page: { limit: number }): Promise<readonly Worker[]>
+  /** By id, ascending, those after `afterId`. */
+  findWorkers(page: { afterId: string | null; limit: number }): Promise<readonly Worker[]>
 }
 
 /** What may have happened: something about schedules, runs to claim, or held runs that were taken away. */
@@ -113,7 +135,7 @@ export interface ClaimRequest {
 export interface Claimed {
   readonly now: Instant
   readonly runs: readonly Run[]
-  /** When the next unfinished run of these tasks is due, after now; null if there is none. */
+  /** When the next unfinished run of these tasks is due, after now, but for those given here; null if there is none. */
   readonly nextClaimableAt: Instant | null
 }
 
@@ -150,6 +172,7 @@ export interface HeartbeatAnswer {
   readonly gone: readonly {
     readonly runId: string
     readonly attempt: number
+    /** `cancelled` only while the run is cancelled at that attempt; whatever else became of it is `lost`. */
     readonly why: "cancelled" | "lost"
   }[]
 }
@@ -164,10 +187,11 @@ export type TransitionAnswer =
 export interface PruneRequest {
   /** Finished longer ago than this. */
   readonly olderThanMs: number
-  /** The newest of each schedule that stay whatever their age. */
+  /** The newest of each schedule by `completedAt` that stay whatever their age. Runs without one go by age alone. */
   readonly keepPerSchedule: number
   /** Workers silent for longer than this. */
   readonly silentForMs: number
+  /** For runs and for workers each; runs that stay don't use it up. */
   readonly limit: number
 }
 
@@ -181,6 +205,8 @@ export type LogLevel = "debug" | "info" | "warn" | "error"
 export interface LogLine {
   readonly runId: string
   readonly attempt: number
+  /** Made by the caller: from 1, rising, within its run and attempt. It is the line's identity there. */
+  readonly number: number
   readonly level: LogLevel
   readonly message: string
   readonly fields: Json
@@ -189,9 +215,14 @@ export interface LogLine {
 }
 
 export interface StoredLogLine extends Omit<LogLine, "agoMs" | "runId"> {
-  /** From 1, rising, within its run. */
-  readonly number: number
   readonly at: Instant
+}
+
+export interface LogPage {
+  readonly runId: string
+  /** The last line of the page before. */
+  readonly after: { readonly attempt: number; readonly number: number } | null
+  readonly limit: number
 }
 
 /** Every part given must hold; an empty list matches nothing. */

@@ -1,6 +1,6 @@
-import type { When } from "../core/definition.ts"
 import { type Duration, formatDuration, parseDuration } from "../core/duration.ts"
 import { HOUR, parseInstant } from "../core/instant.ts"
+import type { When } from "../core/options.ts"
 import { systemClock } from "../engine/clock.ts"
 import type { RunEvent } from "../engine/events.ts"
 import { silentLogger } from "../engine/logger.ts"

@@ -2,6 +2,7 @@ import assert from "node:assert/strict"
 import { LAWS, proveLaws } from "belfry/store"
 import { describe, test } from "vitest"
 import { createMemoryStore } from "../../src/stores/memory/memory-store.ts"
+import { BROKEN_APART } from "./broken/apart.ts"
 import { BROKEN_STORES } from "./broken-stores.ts"
 import { labOf } from "./manual-lab.ts"
 
@@ -9,17 +10,19 @@ import { labOf } from "./manual-lab.ts"
 const failedBy = new Map<string, readonly string[]>()
 
 describe("The suite rejects a store in which", () => {
-  for (const { law: number, bug, create } of BROKEN_STORES) {
+  for (const { law: number, bug, create, connect } of BROKEN_STORES) {
     test(`${bug} (law ${number})`, async () => {
-      const law = LAWS.find((each) => each.number === number)!
-
-      const broken = await proveLaws(labOf(create), [law])
+      const broken = await proveLaws(labOf(create, connect), [lawOf(number)])
 
       failedBy.set(
         bug,
         broken.map(({ title }) => title),
       )
-      assert.notDeepEqual(broken, [], `no case of law ${number} fails`)
+      assert.notDeepEqual(
+        broken,
+        [],
+        `Not rejected: the store in which ${bug}. No case of law ${number} fails.`,
+      )
     })
   }
 
@@ -37,6 +40,22 @@ describe("The suite rejects a store in which", () => {
     )
   })
 })
+
+describe("A lock within the process is no help to a store in which", () => {
+  for (const { law: number, bug, create, connect } of BROKEN_APART) {
+    test(`${bug} (law ${number})`, async () => {
+      const alone = await proveLaws(labOf(create), [lawOf(number)])
+      const apart = await proveLaws(labOf(create, connect), [lawOf(number)])
+
+      assert.deepEqual(alone, [], `With one connection the store in which ${bug} keeps law ${number}.`)
+      assert.notDeepEqual(apart, [], `Not rejected with peers: the store in which ${bug}.`)
+    })
+  }
+})
+
+function lawOf(number: number) {
+  return LAWS.find((law) => law.number === number)!
+}
 
 test("a store that never hints passes", async () => {
   const silent = labOf((clock) => {

@@ -1,4 +1,5 @@
 import { BROKEN_ALONE } from "./broken/alone.ts"
+import { BROKEN_APART } from "./broken/apart.ts"
 import { BROKEN_BOUNDED } from "./broken/bounded.ts"
 import type { BrokenStore } from "./broken/breaking.ts"
 import { BROKEN_FENCED } from "./broken/fenced.ts"
@@ -24,4 +25,5 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   ...BROKEN_BOUNDED,
   ...BROKEN_QUIET,
   ...BROKEN_HINTS,
+  ...BROKEN_APART,
 ]

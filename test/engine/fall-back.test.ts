@@ -3,7 +3,7 @@ import { test } from "vitest"
 import { defineTask } from "../../src/index.ts"
 import { collectedLog } from "../support/collected-log.ts"
 import { faultyStore } from "../support/faulty-store.ts"
-import { Fleet } from "../support/fleet.ts"
+import { Fleet, taking } from "../support/fleet.ts"
 
 /** Processes that declare the same schedules, each at the end of its own wire. */
 async function declaringFleet(count: number, schedule: object = { cron: "* * * * *" }) {
@@ -52,6 +52,54 @@ for (const count of [1, 3]) {
     await fleet[Symbol.asyncDispose]()
   })
 }
+
+test("when schedules can be read again, a run that replaces others doesn't give way to itself", async () => {
+  await using fleet = new Fleet()
+  const wire = faultyStore(fleet.store)
+  const task = defineTask({ name: "task", run: () => taking(fleet.clock, "45s") })
+  await fleet.started({
+    store: wire.store,
+    tasks: [task],
+    schedules: [task.schedule("s", { cron: "* * * * *", overlap: "replace" })],
+  })
+  await fleet.advance("90s")
+
+  wire.breakDown("dueSchedules")
+  await fleet.advance("4m40s")
+  wire.mend()
+  await fleet.advance("40s")
+
+  assert.deepEqual(
+    (await fleet.runs()).map(({ state }) => state),
+    Array(6).fill("succeeded"),
+  )
+})
+
+test("a schedule that depends on another is fired from memory by what the runs say", async () => {
+  await using fleet = new Fleet()
+  const wire = faultyStore(fleet.store)
+  const performed: string[] = []
+  const task = defineTask({ name: "task", run: ({ run }) => void performed.push(run.id) })
+  await fleet.started({
+    store: wire.store,
+    tasks: [task],
+    schedules: [
+      task.schedule("a", { cron: "* * * * *" }),
+      task.schedule("s", { cron: "30 * * * * *", dependsOn: [{ schedule: "a", within: "5m" }] }),
+    ],
+  })
+  await fleet.advance("2m")
+
+  wire.breakDown("dueSchedules")
+  await fleet.advance("3m")
+
+  assert.deepEqual(minutesOf(performed.filter((id) => id.startsWith("s@"))), [
+    "00:01:30",
+    "00:02:30",
+    "00:03:30",
+    "00:04:30",
+  ])
+})
 
 test("the fall-back and its end are said once each", async () => {
   const { fleet, lines, breakDown, mend } = await declaringFleet(1)

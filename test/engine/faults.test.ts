@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { describe, test } from "vitest"
-import { defineTask } from "../../src/index.ts"
+import { defineTask, type RunEvent } from "../../src/index.ts"
 import { collectedLog } from "../support/collected-log.ts"
 import { faultyStore, type Operation } from "../support/faulty-store.ts"
 import { Fleet, taking } from "../support/fleet.ts"
@@ -108,6 +108,23 @@ describe("an operation whose replies are lost for a minute", () => {
   }
 })
 
+test("a success whose reply was lost is told as a success, not as refused", async () => {
+  await using fleet = new Fleet()
+  const events: string[] = []
+  const wire = faultyStore(fleet.store)
+  const task = defineTask({ name: "task", run: () => "done" })
+  const hooks = { run: ({ type }: RunEvent) => void events.push(type) }
+  const node = await fleet.started({ store: wire.store, tasks: [task], hooks })
+
+  wire.loseReplies("transition")
+  await node.enqueue(task)
+  await fleet.advance(100)
+  wire.mend()
+  await fleet.advance("10s")
+
+  assert.deepEqual(events, ["started", "succeeded"])
+})
+
 test("an outage is logged once by each loop, and once when it is over", async () => {
   const { fleet, wire, lines, errors } = await busyNode()
   await fleet.advance("1m")
@@ -133,7 +150,10 @@ test("while the store is away a loop backs off to five seconds, and hints don't 
   wire.breakDown("dueSchedules", "enqueue")
   const before = wire.count("dueSchedules")
 
-  await fleet.advance("5m")
+  for (let second = 0; second < 300; second++) {
+    await fleet.node().schedules.create(`hint-${second}`, { task: "task", cron: "0 0 1 6 *" })
+    await fleet.advance("1s")
+  }
 
   const reads = wire.count("dueSchedules") - before
   assert.ok(reads >= 60 && reads <= 85, `${reads} reads in five minutes`)

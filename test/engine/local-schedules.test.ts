@@ -95,3 +95,31 @@ test("what fires locally is logged like what fires from the store", async () => 
     message: "Fired",
   })
 })
+
+test("a local schedule keeps its dependencies, its queue's limit and its replacements", async () => {
+  await using fleet = new Fleet()
+  const quick = defineTask({ name: "quick", run: () => "done" })
+  const slow = defineTask({ name: "slow", run: () => taking(fleet.clock, "1h") })
+  const schedules = [
+    quick.schedule("first", { cron: "* * * * *", local: true }),
+    quick.schedule("then", {
+      cron: "30 * * * * *",
+      local: true,
+      dependsOn: [{ schedule: "first", within: "5m" }],
+    }),
+    slow.schedule("queue", { cron: "* * * * *", local: true, overlap: { policy: "queue", limit: 2 } }),
+    slow.schedule("replace", { cron: "* * * * *", local: true, overlap: "replace" }),
+  ]
+  const store = slowStore(fleet.store, fleet.clock)
+  for (let index = 0; index < 3; index++) await fleet.started({ store, tasks: [quick, slow], schedules })
+
+  await fleet.advance("6m10s")
+
+  const outcomes = async (schedule: string) => {
+    const runs = (await fleet.runs()).filter(({ scheduleId }) => scheduleId === schedule)
+    return runs.map(({ state, reason }) => (state === "skipped" ? reason : state))
+  }
+  assert.deepEqual(await outcomes("then"), ["dependency", ...Array(5).fill("succeeded")])
+  assert.deepEqual(await outcomes("queue"), ["running", "pending", "pending", ...Array(3).fill("capacity")])
+  assert.deepEqual(await outcomes("replace"), [...Array(5).fill("cancelled"), "running"])
+})

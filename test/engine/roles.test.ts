@@ -92,6 +92,19 @@ test("only processes with a role prune history", async () => {
   assert.equal(await working.runs.get("old"), null)
 })
 
+test("processes that start together don't all prune at once: each waits a while of its own", async () => {
+  await using fleet = new Fleet()
+  const wires = Array.from({ length: 4 }, () => faultyStore(fleet.store))
+  for (const { store } of wires) await fleet.started({ store, tasks: [task] })
+  await fleet.advance("59s")
+  assert.ok(wires.every(({ count }) => count("prune") === 0))
+
+  await fleet.advance("5m")
+
+  const havePruned = wires.filter(({ count }) => count("prune") > 0).length
+  assert.ok(havePruned >= 1 && havePruned <= 3, `${havePruned} of 4 have pruned`)
+})
+
 test("retention keeps the newest runs of each schedule whatever their age", async () => {
   await using fleet = new Fleet()
   const node = await fleet.started({ tasks: [task], schedules, retention: { age: "5m", perSchedule: 12 } })

@@ -130,7 +130,7 @@ describe("log", () => {
     assert.equal((await node.runs.get(runId))?.state, "succeeded")
   })
 
-  test("pages of lines go on after the last number seen", async () => {
+  test("pages of lines go on after the last line seen", async () => {
     await using fleet = new Fleet()
     const task = defineTask({
       name: "task",
@@ -142,7 +142,7 @@ describe("log", () => {
     const { runId } = await node.enqueue(task)
     await fleet.advance("1s")
 
-    const page = await node.runs.logs(runId, { after: 2, limit: 2 })
+    const page = await node.runs.logs(runId, { after: { attempt: 1, number: 2 }, limit: 2 })
 
     assert.deepEqual(
       page.map(({ message }) => message),

@@ -66,10 +66,8 @@ export class Observer {
     const known = this.#schedules.get(plan.scheduleId)
     this.#mix(`fire ${plan.scheduleId} ${plan.ifVersion} ${created.join()}`)
     if (known === undefined || known.version !== plan.ifVersion) {
-      return this.#violate(
-        "I5",
-        `${plan.scheduleId} was fired at version ${plan.ifVersion}, which had passed`,
-      )
+      this.#violate("I5", `${plan.scheduleId} was fired at version ${plan.ifVersion}, which had passed`)
+      return
     }
     const runs = plan.runs.filter((run) => run.state === "pending")
     if (known.paused !== null && runs.length > 0 && (known.paused.until ?? now + 1) > now) {
@@ -85,7 +83,11 @@ export class Observer {
         this.#violate("I8", `${run.id} was fired at ${now}, before it was due`)
       }
     this.#noteSkips(plan.runs)
-    for (const run of plan.runs) if (created.includes(run.id)) this.#onCreated(run, now)
+    for (const run of plan.runs) {
+      if (created.includes(run.id)) this.#onCreated(run, now)
+      else if (!this.#everCreated.has(run.id))
+        this.#violate("I2", `${run.id} was lost on the way into the store`)
+    }
     if (plan.progress === null) this.#schedules.delete(known.id)
     else this.#schedules.set(known.id, { ...known, ...plan.progress, version })
   }
@@ -150,7 +152,10 @@ export class Observer {
   onClaim(run: Run, now: Instant): void {
     const known = this.#runs.get(run.id)
     this.#mix(`claim ${run.id} ${run.attempt} ${run.workerId}`)
-    if (known === undefined) return this.#violate("I3", `${run.id} was claimed but never created`)
+    if (known === undefined) {
+      this.#violate("I3", `${run.id} was claimed but never created`)
+      return
+    }
     if (run.attempt !== known.attempt + 1)
       this.#violate("I4", `${run.id} went from attempt ${known.attempt} to ${run.attempt}`)
     if (isFinished(known.state)) this.#violate("I7", `${run.id} was claimed although it is ${known.state}`)
@@ -166,7 +171,6 @@ export class Observer {
         this.#violate("I6", `${run.id} was taken from ${known.workerId}, which was well`)
       if (run.lost !== known.lost + 1) this.#violate("I12", `${run.id}: a lost attempt was not counted`)
     }
-    if (run.lost > LOST_MAX) this.#violate("I12", `${run.id} lost ${run.lost} workers`)
     if (run.failures !== known.failures)
       this.#violate("I12", `${run.id} has ${run.failures} failures; ${known.failures} were stored`)
     this.#keep({
@@ -192,7 +196,8 @@ export class Observer {
   onBeat(runId: string, attempt: number, leaseEndsAt: Instant): void {
     const known = this.#runs.get(runId)
     if (known === undefined || known.attempt !== attempt || known.state !== "running") {
-      return this.#violate("I5", `a heartbeat kept ${runId} for attempt ${attempt}, which had passed`)
+      this.#violate("I5", `a heartbeat kept ${runId} for attempt ${attempt}, which had passed`)
+      return
     }
     this.#keep({ ...known, leaseEndsAt })
   }
@@ -205,10 +210,8 @@ export class Observer {
       return
     }
     if (known === undefined || known.attempt !== change.ifAttempt || known.state !== change.ifState) {
-      return this.#violate(
-        "I5",
-        `${change.runId} was changed by attempt ${change.ifAttempt}, which had passed`,
-      )
+      this.#violate("I5", `${change.runId} was changed by attempt ${change.ifAttempt}, which had passed`)
+      return
     }
     if (isFinished(known.state) && !isRetry(known.state, change))
       this.#violate("I7", `${known.id} was ${known.state} and became ${change.state}`)
@@ -235,6 +238,8 @@ export class Observer {
     const key = `${runId} ${attempt}`
     if (this.#started.has(key)) this.#violate("I3", `${key} was performed twice`)
     this.#started.add(key)
+    if ((this.#runs.get(runId)?.lost ?? 0) >= LOST_MAX)
+      this.#violate("I12", `${key} was performed after it had cost ${LOST_MAX} workers`)
     if ((this.#runs.get(runId)?.attempt ?? 0) < attempt)
       this.#violate("I3", `${key} was performed but never given out`)
   }
@@ -309,6 +314,7 @@ export function observed(store: Store, observer: Observer): Store {
         const now = await store.now()
         const swap = await store.putSchedule(schedule, ifVersion)
         if (swap.outcome === "done") observer.onPut(schedule, ifVersion, swap.version, now)
+        else if (ifVersion !== null) observer.note("edit raced")
         return swap
       }),
     deleteSchedule: (id, ifVersion) =>

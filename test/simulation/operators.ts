@@ -32,8 +32,9 @@ export async function stepIn(
     async edit() {
       const schedule = await schedules.get(id)
       if (schedule === null) return
-      const cron = chance.pick(["* * * * *", "*/5 * * * *", "*/10 * * * *", "*/15 * * * *", "7 * * * *"])
-      const changes = chance.pick([{ payload: { edited: now } }, { jitter: "3m" as const }, { cron }])
+      const cron = chance.pick(["* * * * *", "*/2 * * * *", "*/5 * * * *", "7 * * * *"])
+      const rewritten = chance.pick([{ cron }, { jitter: "3m" as const }])
+      const changes = chance.isLucky(0.8) ? { payload: { edited: now } } : rewritten
       await schedules.update(id, changes, { ifRevision: schedule.revision })
     },
     async backfill() {
@@ -60,7 +61,7 @@ export async function stepIn(
     enqueue: () =>
       scheduler.enqueue("quick", { by: "operator" }, { delay: "30s", key: `k${chance.between(1, 3)}` }),
   }
-  const step = chance.pick(Object.keys(steps))
+  const step = chance.isLucky(0.25) ? "edit" : chance.pick(Object.keys(steps))
   try {
     await steps[step]!()
     note(`operator: ${step}`)

@@ -123,8 +123,6 @@ export const PLANTED_BUGS: Readonly<Record<string, Planted>> = {
         )
       },
     }),
-    // The observer stands before the store, so the loss has to be in what it is asked.
-    inProcess: (store) => store,
   },
   "M12 the number of rows affected is trusted for the whole batch": {
     inStore: (store) => ({

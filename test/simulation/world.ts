@@ -33,6 +33,9 @@ export function isCalm(seed: number): boolean {
   return seed % 10 === 0
 }
 
+/** More than this in one instant is a loop that never sleeps. */
+const TURNS_MAX = 1_000
+
 /** Days on which something is the matter with the clocks, and days on which nothing is. */
 const STARTS = [
   Date.UTC(2026, 2, 28, 12),
@@ -113,9 +116,14 @@ class World implements WorldClock {
   /** Everything due at one instant happens, then whatever follows from it, then time goes on. */
   async #passUntil(until: Instant): Promise<void> {
     await turn()
-    for (let at = this.#timeline.nextAt; at !== null && at <= until; at = this.#timeline.nextAt) {
+    let at = this.#timeline.nextAt
+    let turns = 0
+    while (at !== null && at <= until && this.#crash === null) {
       while (this.#timeline.nextAt === at) this.#timeline.step(at)
       await turn()
+      turns = this.#timeline.nextAt === at ? turns + 1 : 0
+      if (turns > TURNS_MAX) this.#crash = `busy loop: time stands still at ${new Date(at).toISOString()}`
+      at = this.#timeline.nextAt
     }
     this.#timeline.jumpTo(until)
   }
@@ -249,9 +257,11 @@ const FAULTS: readonly Fault[] = [
     })
   },
   function slowNetwork({ everyone, chance, later }) {
-    const weather = chance.pick(everyone)
-    weather.isSlow = true
-    later(chance.between(MINUTE, 20 * MINUTE), () => Object.assign(weather, { isSlow: false }))
+    const slowed = chance.isLucky(0.5) ? everyone : [chance.pick(everyone)]
+    for (const weather of slowed) weather.isSlow = true
+    later(chance.between(MINUTE, 60 * MINUTE), () => {
+      for (const weather of slowed) weather.isSlow = false
+    })
   },
   function lostMessages({ everyone, chance, later }) {
     const weather = chance.pick(everyone)

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict"
-import { aHeartbeat, aLogLine, aPruning, aSkip, aWorker, SHORT_MS } from "./factories.ts"
+import { cancel } from "../../core/run.ts"
+import { aHeartbeat, aLogLine, aPruning, aRun, aSkip, aWorker, SHORT_MS } from "./factories.ts"
 import { lawCase } from "./law.ts"
-import { aPage, idsOf, several, sorted } from "./steps.ts"
+import { aPage, enqueued, idsOf, logOf, runById, several, sorted } from "./steps.ts"
 
 const OLD = { olderThanMs: SHORT_MS, silentForMs: SHORT_MS }
 
@@ -31,6 +32,28 @@ export const BOUNDED_PRUNING = [
       assert.deepEqual(deleted, [2, 1, 0])
     },
   ),
+  lawCase("The limit is for runs and for workers each", async (store, lab) => {
+    await store.enqueue(several(3, () => aSkip()))
+    for (const id of ["a", "b", "c"]) await store.heartbeat(aHeartbeat({ worker: aWorker({ id }) }))
+    await lab.pass(3 * SHORT_MS)
+
+    assert.deepEqual(await store.prune(aPruning({ ...OLD, limit: 2 })), { runs: 2, workers: 2 })
+  }),
+  lawCase("The newest are those that were completed last, whenever they were created", async (store, lab) => {
+    for (const id of ["created first", "created last"]) {
+      await enqueued(store, aRun({ id, scheduleId: "s1" }))
+      await lab.pass(SHORT_MS / 10)
+    }
+    for (const id of ["created last", "created first"]) {
+      await store.transition([cancel(await runById(store, id), { reason: null, by: null })!])
+      await lab.pass(SHORT_MS / 10)
+    }
+    await lab.pass(3 * SHORT_MS)
+
+    await store.prune(aPruning({ ...OLD, keepPerSchedule: 1 }))
+
+    assert.deepEqual(idsOf(await store.findRuns({}, aPage())), ["created first"])
+  }),
   lawCase("The newest of each schedule stay whatever their age", async (store, lab) => {
     for (const age of ["oldest", "middle", "newest"]) {
       await store.enqueue(["s1", "s2"].map((id) => aSkip({ id: `${id} ${age}`, scheduleId: id })))
@@ -70,7 +93,8 @@ export const BOUNDED_PRUNING = [
 
     await store.prune(aPruning({ ...OLD, keepPerSchedule: 1 }))
 
-    assert.deepEqual(await store.readLogs({ runId: "gone", afterNumber: 0, limit: 10 }), [])
-    assert.equal((await store.readLogs({ runId: "kept", afterNumber: 0, limit: 10 })).length, 1)
+    assert.deepEqual([await logOf(store, "gone"), (await logOf(store, "kept")).length], [[], 1])
+    await enqueued(store, aSkip({ id: "gone" }))
+    assert.deepEqual(await logOf(store, "gone"), [])
   }),
 ]

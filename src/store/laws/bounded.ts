@@ -1,9 +1,14 @@
 import assert from "node:assert/strict"
+import type { StoredLogLine } from "../store.ts"
 import { BOUNDED_PAGES } from "./bounded-pages.ts"
 import { BOUNDED_PRUNING } from "./bounded-pruning.ts"
 import { aClaim, aHeartbeat, aLogLine, aPlan, aRun, aSchedule, aWorker, SHORT_MS } from "./factories.ts"
 import { type Law, lawCase } from "./law.ts"
 import { created, enqueued, idsOf, several, sorted } from "./steps.ts"
+
+function placeOf({ attempt, number }: StoredLogLine) {
+  return { attempt, number }
+}
 
 const limits = [
   lawCase(
@@ -63,30 +68,44 @@ const limits = [
 
     assert.deepEqual([...idsOf(one.runs), ...idsOf(two.runs)], ["urgent", "first", "second", "third"])
   }),
-  lawCase("No more log lines are returned than asked for, from the number asked for on", async (store) => {
+  lawCase("No more log lines are returned than asked for, and the pages hold each once", async (store) => {
     const { id } = await enqueued(store, aRun())
-    await store.appendLogs(several(5, (index) => aLogLine(id, { message: `line ${index}` })))
+    const places = [1, 2, 3].flatMap((attempt) => [1, 2, 10].map((number) => ({ attempt, number })))
+    await store.appendLogs(places.map((place) => aLogLine(id, place)))
 
-    const first = await store.readLogs({ runId: id, afterNumber: 0, limit: 2 })
-    const second = await store.readLogs({ runId: id, afterNumber: first[1]!.number, limit: 2 })
-    const third = await store.readLogs({ runId: id, afterNumber: second[1]!.number, limit: 2 })
-    const fourth = await store.readLogs({ runId: id, afterNumber: third[0]!.number, limit: 2 })
-
-    assert.deepEqual(
-      [first, second, third, fourth].map((lines) => lines.length),
-      [2, 2, 1, 0],
-    )
-    const messages = [...first, ...second, ...third].map((line) => line.message)
-    assert.deepEqual(
-      messages,
-      several(5, (index) => `line ${index}`),
-    )
+    for (const limit of [1, 2, 4]) {
+      const found: StoredLogLine[] = []
+      for (let pages = 0; pages < 10; pages++) {
+        const lines = await store.readLogs({ runId: id, after: found.at(-1) ?? null, limit })
+        assert.ok(lines.length <= limit, `${lines.length} were returned`)
+        found.push(...lines)
+      }
+      assert.deepEqual(found.map(placeOf), places, `${limit} a page`)
+    }
   }),
-  lawCase("No more workers are returned than asked for", async (store) => {
-    for (const id of ["a", "b", "c"]) await store.heartbeat(aHeartbeat({ worker: aWorker({ id }) }))
+  lawCase("A page of lines begins after its cursor, whether or not that line is there", async (store) => {
+    const { id } = await enqueued(store, aRun())
+    const places = [1, 3].flatMap((attempt) => [2, 4].map((number) => ({ attempt, number })))
+    await store.appendLogs(places.map((place) => aLogLine(id, place)))
 
-    assert.equal((await store.findWorkers({ limit: 2 })).length, 2)
-    assert.deepEqual(sorted(idsOf(await store.findWorkers({ limit: 10 }))), ["a", "b", "c"])
+    const after = async (attempt: number, number: number) =>
+      (await store.readLogs({ runId: id, after: { attempt, number }, limit: 10 })).map(placeOf)
+
+    assert.deepEqual(await after(1, 1), places)
+    assert.deepEqual(await after(1, 3), places.slice(1))
+    assert.deepEqual(await after(2, 100), places.slice(2))
+    assert.deepEqual(await after(3, 4), [])
+  }),
+  lawCase("Workers come by id, ascending, page after page, each once", async (store) => {
+    for (const id of ["c", "a", "B", "e", "b", "-d"]) {
+      await store.heartbeat(aHeartbeat({ worker: aWorker({ id }) }))
+    }
+
+    const first = await store.findWorkers({ afterId: null, limit: 2 })
+    const second = await store.findWorkers({ afterId: "B", limit: 3 })
+    const third = await store.findWorkers({ afterId: "c", limit: 3 })
+
+    assert.deepEqual([first, second, third].map(idsOf), [["-d", "B"], ["a", "b", "c"], ["e"]])
   }),
 ]
 

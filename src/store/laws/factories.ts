@@ -115,7 +115,7 @@ export function heldRun(run: { id: string; attempt: number }, over: Partial<Held
 }
 
 export function aLogLine(runId: string, over: Partial<LogLine> = {}): LogLine {
-  return { runId, attempt: 1, level: "info", message: "A line", fields: null, agoMs: 0, ...over }
+  return { runId, attempt: 1, number: 1, level: "info", message: "A line", fields: null, agoMs: 0, ...over }
 }
 
 /** Without more it deletes nothing. */

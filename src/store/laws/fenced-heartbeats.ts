@@ -3,7 +3,7 @@ import { cancel, release, retry, succeed } from "../../core/run.ts"
 import type { Store } from "../store.ts"
 import { aClaim, aHeartbeat, aRun, aWorker, heldRun, SHORT_MS } from "./factories.ts"
 import { lawCase } from "./law.ts"
-import { abandoned, claimed, idsOf, runById, running } from "./steps.ts"
+import { abandoned, allWorkers, claimed, idsOf, runById, running } from "./steps.ts"
 
 const NOTHING = { message: null, details: null }
 const NOBODY = { reason: null, by: null }
@@ -102,7 +102,7 @@ export const FENCED_HEARTBEATS = [
 
     await store.heartbeat(aHeartbeat({ worker: aWorker({ id: "worker" }), isLeaving: true }))
 
-    assert.deepEqual(idsOf(await store.findWorkers({ limit: 10 })), ["other"])
+    assert.deepEqual(idsOf(await allWorkers(store)), ["other"])
     assert.equal((await runById(store, run.id)).state, "running")
     await lab.pass(2 * SHORT_MS)
     assert.equal((await claimed(store, run.id, { workerId: "other" })).attempt, 2)

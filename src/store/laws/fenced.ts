@@ -16,6 +16,7 @@ import {
   several,
   tally,
   together,
+  withPeers,
 } from "./steps.ts"
 
 const NOTHING = { message: null, details: null }
@@ -88,22 +89,43 @@ const versions = [
     assert.deepEqual(await scheduleById(store, first.id), second)
     assert.equal(await runIfThere(store, run.id), null)
   }),
-  lawCase("Of twenty that put the same new schedule at once, one does", async (store) => {
+  lawCase("A version never repeats for an id, however the schedule was deleted", async (store) => {
+    const { id } = aSchedule()
+    const versions: number[] = []
+    for (let lives = 0; lives < 4; lives++) {
+      const first = await created(store, aSchedule({ id }))
+      await store.fire([aPlan(first)])
+      const second = await scheduleById(store, id)
+      await store.putSchedule(second, second.version)
+      const third = await scheduleById(store, id)
+      versions.push(first.version, second.version, third.version)
+
+      if (lives % 2 === 0) await store.deleteSchedule(id, third.version)
+      else await store.fire([aPlan(third, { progress: null })])
+    }
+
+    assert.equal(new Set(versions).size, 12, `versions were ${versions}`)
+  }),
+  lawCase("Of twenty that put the same new schedule at once, one does", async (store, lab) => {
+    const peers = await withPeers(store, lab)
     const schedule = aSchedule()
 
-    const answers = await together(20, (index) => store.putSchedule({ ...schedule, runCount: index }, null))
+    const answers = await together(peers, 20, (peer, index) =>
+      peer.putSchedule({ ...schedule, runCount: index }, null),
+    )
 
     assert.deepEqual(tally(answers), { done: 1, stale: 19 })
     const winner = answers.findIndex((answer) => answer.outcome === "done")
     assert.equal((await scheduleById(store, schedule.id)).runCount, winner)
   }),
-  lawCase("Of twenty that edit, fire or delete one version at once, one does", async (store) => {
+  lawCase("Of twenty that edit, fire or delete one version at once, one does", async (store, lab) => {
+    const peers = await withPeers(store, lab)
     const schedule = await created(store, aSchedule())
 
-    const answers = await together(21, async (index) => {
-      if (index % 3 === 0) return store.putSchedule({ ...schedule, description: "edited" }, schedule.version)
-      if (index % 3 === 1) return store.deleteSchedule(schedule.id, schedule.version)
-      return (await store.fire([aPlan(schedule, { runs: [aRun()] })]))[0]!
+    const answers = await together(peers, 21, async (peer, index) => {
+      if (index % 3 === 0) return peer.putSchedule({ ...schedule, description: "edited" }, schedule.version)
+      if (index % 3 === 1) return peer.deleteSchedule(schedule.id, schedule.version)
+      return (await peer.fire([aPlan(schedule, { runs: [aRun()] })]))[0]!
     })
 
     assert.deepEqual(tally(answers), { done: 1, stale: 20 })
@@ -180,13 +202,14 @@ const steps = [
     assert.deepEqual(unchanged, cancelled)
     assert.deepEqual(named, [{ outcome: "done" }])
   }),
-  lawCase("Of twenty that end one attempt at once, one does", async (store) => {
+  lawCase("Of twenty that end one attempt at once, one does", async (store, lab) => {
+    const peers = await withPeers(store, lab)
     const run = await running(store, aRun())
 
-    const answers = await together(20, async (index) => {
+    const answers = await together(peers, 20, async (peer, index) => {
       const change =
         index % 2 === 0 ? succeed(run, { ...NOTHING, message: `${index}` }) : cancel(run, NOBODY)!
-      return (await store.transition([change]))[0]!
+      return (await peer.transition([change]))[0]!
     })
 
     assert.deepEqual(tally(answers), { done: 1, stale: 19 })

@@ -55,6 +55,28 @@ export const HINTS_LAW: Law = {
         assert.ok(isSilent || heard.length > before, "the other one still hears")
       },
     ),
+    lawCase(
+      "A listener that throws harms neither the write it follows nor other listeners",
+      async (store, lab) => {
+        const [before, after]: [Hint[], Hint[]] = [[], []]
+        const stops = [
+          await store.listen((hint) => void before.push(hint)),
+          await store.listen(() => {
+            throw new Error("a listener's own mistake")
+          }),
+          await store.listen((hint) => void after.push(hint)),
+        ]
+
+        await makeNews(store)
+        const run = await enqueued(store, aRun())
+        await lab.pass(SHORT_MS)
+        for (const stop of stops) await stop()
+
+        assert.equal((await claimed(store, run.id)).attempt, 1)
+        // A store that was silent for one may be silent for the other.
+        assert.ok(before.length === 0 || after.length > 0, "the others still hear")
+      },
+    ),
     lawCase("Nobody is called back after the store was closed", async (store, lab) => {
       const heard: Hint[] = []
       await store.listen((hint) => heard.push(hint))

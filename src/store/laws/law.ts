@@ -30,8 +30,16 @@ export interface LawCase {
 
 /** Where a store is put to the test. */
 export interface Lab {
-  /** A fresh, empty store, opened. Each case asks once, so a lab may close the one before when it is asked again. */
+  /**
+   * A fresh, empty store, opened. Each case asks once, so a lab may close the one before, and its peers, when it is asked
+   * again. Closing is the lab's business: no case does it but those that are about it.
+   */
   openStore(): Promise<Store>
+  /**
+   * Another way to the same data as the case's store, opened: with connections of its own, as another process would have
+   * them, so that no lock within a process can stand for one in the database. Each case asks a few times.
+   */
+  openPeer(): Promise<Store>
   /** Lets at least that much of the store's time pass: virtually where possible, else by waiting. */
   pass(ms: number): Promise<void>
 }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict"
+import { UNFINISHED_FACTS_MAX } from "../../core/fire.ts"
 import { cancel, succeed } from "../../core/run.ts"
 import { aPlan, aRun, aRunOf, aSchedule, aSkip, SHORT_MS } from "./factories.ts"
 import { type Law, lawCase } from "./law.ts"
@@ -16,17 +17,19 @@ import {
   sorted,
   tally,
   together,
+  withPeers,
 } from "./steps.ts"
 
 const NOTHING = { message: null, details: null }
 const NOBODY = { reason: null, by: null }
 
 const firing = [
-  lawCase("Of twenty that fire the same plan at once, one does", async (store) => {
+  lawCase("Of twenty that fire the same plan at once, one does", async (store, lab) => {
+    const peers = await withPeers(store, lab)
     const schedule = await created(store, aSchedule())
     const plan = aPlan(schedule, { runs: [aRunOf(schedule.id), aSkip({ scheduleId: schedule.id })] })
 
-    const answers = await together(20, async () => (await store.fire([plan]))[0]!)
+    const answers = await together(peers, 20, async (peer) => (await peer.fire([plan]))[0]!)
 
     assert.deepEqual(tally(answers), { done: 1, stale: 19 })
     const done = answers.find((answer) => answer.outcome === "done")
@@ -35,12 +38,13 @@ const firing = [
   }),
   lawCase(
     "Of ten that fire the same batch of schedules at once, each schedule is fired by one",
-    async (store) => {
+    async (store, lab) => {
+      const peers = await withPeers(store, lab)
       const schedules = await Promise.all(several(10, () => created(store, aSchedule())))
       const plans = schedules.map((schedule) => aPlan(schedule, { runs: [aRunOf(schedule.id)] }))
 
-      const answers = await together(10, (index) =>
-        store.fire(index % 2 === 0 ? plans : [...plans].reverse()),
+      const answers = await together(peers, 10, (peer, index) =>
+        peer.fire(index % 2 === 0 ? plans : [...plans].reverse()),
       )
 
       const flat = answers.flatMap((each, index) => (index % 2 === 0 ? each : [...each].reverse()))
@@ -98,10 +102,11 @@ const firing = [
     assert.deepEqual(answers, [{ outcome: "exists", runId: run.id }])
     assert.deepEqual(await runById(store, run.id), run)
   }),
-  lawCase("Of twenty that enqueue one id at once, one does", async (store) => {
+  lawCase("Of twenty that enqueue one id at once, one does", async (store, lab) => {
     const answers = await together(
+      await withPeers(store, lab),
       20,
-      async (index) => (await store.enqueue([aRun({ id: "one", payload: index })]))[0]!,
+      async (peer, index) => (await peer.enqueue([aRun({ id: "one", payload: index })]))[0]!,
     )
 
     assert.deepEqual(tally(answers), { created: 1, exists: 19 })
@@ -115,14 +120,15 @@ const firing = [
     assert.deepEqual(tally(answers), { created: 1, exists: 1 })
     assert.ok(await runIfThere(store, "one"))
   }),
-  lawCase("A fire and an enqueue of one occurrence at once make one run", async (store) => {
+  lawCase("A fire and an enqueue of one occurrence at once make one run", async (store, lab) => {
+    const peers = await withPeers(store, lab)
     const schedules = await Promise.all(several(10, () => created(store, aSchedule())))
 
-    const answers = await together(20, async (index) => {
+    const answers = await together(peers, 20, async (peer, index) => {
       const schedule = schedules[index % 10]!
       const run = aRunOf(schedule.id, { id: `${schedule.id}@1` })
-      if (index < 10) return (await store.enqueue([run]))[0]!.outcome === "created"
-      const [answer] = await store.fire([aPlan(schedule, { runs: [run] })])
+      if (index < 10) return (await peer.enqueue([run]))[0]!.outcome === "created"
+      const [answer] = await peer.fire([aPlan(schedule, { runs: [run] })])
       assert.ok(answer?.outcome === "done")
       return answer.created.length === 1
     })
@@ -155,6 +161,21 @@ const facts = [
       ["m-running", "running", 1, 0, 0],
       ["a-newest", "pending", 0, 0, 0],
     ])
+  }),
+  lawCase("Of very many unfinished runs a plan is told of the oldest hundred", async (store, lab) => {
+    const schedule = await created(store, aSchedule({ nextRunAt: 0 }))
+    const old = several(UNFINISHED_FACTS_MAX - 1, () => aRunOf(schedule.id))
+    await store.enqueue(old)
+    await lab.pass(SHORT_MS / 10)
+    // Its id is first in any order but that of age.
+    const next = await enqueued(store, aRunOf(schedule.id, { id: "-next" }))
+    await lab.pass(SHORT_MS / 10)
+    await store.enqueue(several(5, (index) => aRunOf(schedule.id, { id: `--late-${index}` })))
+
+    const { facts } = await readDue(store, lab, schedule.id)
+
+    assert.deepEqual(sorted(idsOf(facts.unfinished)), sorted([...idsOf(old), next.id]))
+    assert.equal(facts.unfinished.at(-1)?.id, next.id)
   }),
   lawCase("A run that was revived is as old as it ever was", async (store, lab) => {
     const schedule = await created(store, aSchedule({ nextRunAt: 0 }))

@@ -14,6 +14,7 @@ import {
 import { lawCase } from "./law.ts"
 import {
   abandoned,
+  allWorkers,
   assertDated,
   claimed,
   created,
@@ -72,6 +73,15 @@ export const ONE_CLOCK_DUE = [
     assert.equal(none.nextClaimableAt, null)
     assert.equal(leased.nextClaimableAt, (await runById(store, "leased")).claimableAt)
     assert.equal(delayed.nextClaimableAt, (await runById(store, "delayed")).claimableAt)
+  }),
+  lawCase("What a claim gives is not the next to be due", async (store) => {
+    await store.enqueue([aRun({ id: "given" }), aRun({ id: "next", delayMs: LONG_MS })])
+    const tasks = [{ name: "report", leaseMs: LONG_MS / 2 }]
+
+    const { runs, nextClaimableAt } = await store.claim(aClaim({ tasks }))
+
+    assert.deepEqual(idsOf(runs), ["given"])
+    assert.equal(nextClaimableAt, (await runById(store, "next")).claimableAt)
   }),
   lawCase("What is due already is not the next to be due", async (store) => {
     const blocked = { concurrencyKey: "one at a time", concurrencyLimit: 1 }
@@ -155,7 +165,7 @@ export const ONE_CLOCK_DUE = [
     const late = await store.prune(aPruning({ silentForMs: SHORT_MS }))
 
     assert.deepEqual([early.workers, late.workers], [0, 1])
-    assert.deepEqual(await store.findWorkers({ limit: 10 }), [])
+    assert.deepEqual(await allWorkers(store), [])
   }),
   lawCase("Unfinished runs and schedules are never pruned, whatever their age", async (store, lab) => {
     const schedule = await created(store, aSchedule({ nextRunAt: 0 }))

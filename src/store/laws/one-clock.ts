@@ -15,7 +15,18 @@ import {
 } from "./factories.ts"
 import { type Law, lawCase } from "./law.ts"
 import { ONE_CLOCK_DUE } from "./one-clock-due.ts"
-import { abandoned, assertDated, created, enqueued, idsOf, runById, running, timed } from "./steps.ts"
+import {
+  abandoned,
+  allWorkers,
+  assertDated,
+  created,
+  enqueued,
+  idsOf,
+  logOf,
+  runById,
+  running,
+  timed,
+} from "./steps.ts"
 
 const NOTHING = { message: null, details: null }
 
@@ -127,10 +138,10 @@ const dating = [
     await lab.pass(SHORT_MS)
 
     const { span } = await timed(store, () =>
-      store.appendLogs([aLogLine(id, { agoMs: 2_500 }), aLogLine(id)]),
+      store.appendLogs([aLogLine(id, { number: 1, agoMs: 2_500 }), aLogLine(id, { number: 2 })]),
     )
 
-    const lines = await store.readLogs({ runId: id, afterNumber: 0, limit: 10 })
+    const lines = await logOf(store, id)
     assertDated(lines[0]!.at, span, "a line of some seconds ago", -2_500)
     assertDated(lines[1]!.at, span, "a line of now")
   }),
@@ -141,7 +152,7 @@ const dating = [
     await lab.pass(SHORT_MS)
     const second = await timed(store, () => store.heartbeat(aHeartbeat({ held: [heldRun(run)] })))
 
-    const workers = await store.findWorkers({ limit: 10 })
+    const workers = await allWorkers(store)
     assert.deepEqual(idsOf(workers), ["worker"])
     assertDated(workers[0]!.startedAt, first.span, "startedAt")
     assertDated(workers[0]!.heartbeatAt, second.span, "heartbeatAt")

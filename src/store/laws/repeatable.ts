@@ -1,9 +1,30 @@
 import assert from "node:assert/strict"
 import { DEFAULT_RETRY } from "../../core/backoff.ts"
 import { cancel, fail, isAlreadyMade, succeed } from "../../core/run.ts"
-import { aHeartbeat, aPlan, aPruning, aRun, aSchedule, aSkip, heldRun, SHORT_MS } from "./factories.ts"
+import {
+  aHeartbeat,
+  aLogLine,
+  aPlan,
+  aPruning,
+  aRun,
+  aSchedule,
+  aSkip,
+  heldRun,
+  SHORT_MS,
+} from "./factories.ts"
 import { type Law, lawCase } from "./law.ts"
-import { created, enqueued, runById, running, scheduleById, scheduleIfThere } from "./steps.ts"
+import {
+  allWorkers,
+  created,
+  enqueued,
+  logOf,
+  runById,
+  running,
+  scheduleById,
+  scheduleIfThere,
+  together,
+  withPeers,
+} from "./steps.ts"
 
 const NOTHING = { message: null, details: null }
 
@@ -94,14 +115,14 @@ export const REPEATABLE: Law = {
       const { claimableAt: before, ...rest } = run
       assert.deepEqual(after, { ...rest, progress })
       assert.ok(claimableAt! >= before!)
-      assert.equal((await store.findWorkers({ limit: 10 })).length, 1)
+      assert.equal((await allWorkers(store)).length, 1)
     }),
     lawCase("A worker may say goodbye twice", async (store) => {
       await store.heartbeat(aHeartbeat())
       await store.heartbeat(aHeartbeat({ isLeaving: true }))
       await store.heartbeat(aHeartbeat({ isLeaving: true }))
 
-      assert.deepEqual(await store.findWorkers({ limit: 10 }), [])
+      assert.deepEqual(await allWorkers(store), [])
     }),
     lawCase(
       "A change sent twice is made once, and the second answer shows that it is there",
@@ -130,6 +151,56 @@ export const REPEATABLE: Law = {
       assert.ok(answer?.outcome === "stale" && isAlreadyMade(change, answer))
       assert.deepEqual(await runById(store, run.id), before)
       assert.deepEqual([before.failures, before.attempts.length], [1, 1])
+    }),
+    lawCase("Lines sent twice are kept once, as they were the first time", async (store, lab) => {
+      const { id } = await enqueued(store, aRun())
+      const lines = [1, 2].map((number) => aLogLine(id, { number, message: `line ${number}` }))
+      await store.appendLogs(lines)
+      const before = await logOf(store, id)
+      await lab.pass(SHORT_MS)
+
+      await store.appendLogs(lines)
+      await store.appendLogs([aLogLine(id, { number: 2, message: "another", level: "error" })])
+
+      assert.deepEqual(await logOf(store, id), before)
+      assert.equal(before.length, 2)
+    }),
+    lawCase(
+      "A call with lines that are there and lines that are not keeps those that are not",
+      async (store) => {
+        const { id } = await enqueued(store, aRun())
+        const line = (number: number, message: string) => aLogLine(id, { number, message })
+        await store.appendLogs([line(2, "two")])
+
+        await store.appendLogs([line(1, "one"), line(2, "again"), line(3, "three"), line(3, "again")])
+
+        const messages = (await logOf(store, id)).map(({ message }) => message)
+        assert.deepEqual(messages, ["one", "two", "three"])
+      },
+    ),
+    lawCase("A line is another in another attempt, or of another run", async (store) => {
+      await store.enqueue([aRun({ id: "a" }), aRun({ id: "b" })])
+
+      await store.appendLogs([aLogLine("a", { message: "first" })])
+      await store.appendLogs([
+        aLogLine("a", { attempt: 2, message: "second" }),
+        aLogLine("b", { message: "elsewhere" }),
+      ])
+
+      const messagesOf = async (id: string) => (await logOf(store, id)).map(({ message }) => message)
+      assert.deepEqual([await messagesOf("a"), await messagesOf("b")], [["first", "second"], ["elsewhere"]])
+    }),
+    lawCase("Of twenty that send the same lines at once, one is heard", async (store, lab) => {
+      const peers = await withPeers(store, lab)
+      const { id } = await enqueued(store, aRun())
+
+      await together(peers, 20, (peer, index) => {
+        const lines = [1, 2, 3].map((number) => aLogLine(id, { number, message: `line ${number}` }))
+        return peer.appendLogs(index % 2 === 0 ? lines : lines.reverse())
+      })
+
+      const messages = (await logOf(store, id)).map(({ message }) => message)
+      assert.deepEqual(messages, ["line 1", "line 2", "line 3"])
     }),
     lawCase("Pruning twice is pruning once", async (store, lab) => {
       await enqueued(store, aSkip())

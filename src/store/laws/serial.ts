@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { cancel, release, succeed } from "../../core/run.ts"
 import { aClaim, aRun } from "./factories.ts"
 import { type Law, lawCase } from "./law.ts"
-import { abandoned, claimed, enqueued, idsOf, running, several, together } from "./steps.ts"
+import { abandoned, claimed, enqueued, idsOf, running, several, together, withPeers } from "./steps.ts"
 
 const NOTHING = { message: null, details: null }
 const ONE = { concurrencyKey: "key", concurrencyLimit: 1 }
@@ -25,13 +25,16 @@ const keeping = [
     const held = (key: string) => runs.filter((run) => run.concurrencyKey === key).length
     assert.deepEqual([held("key"), held("another")], [1, 3])
   }),
-  lawCase("Twenty workers that claim at once don't pass the limits, and reach them", async (store) => {
+  lawCase("Twenty workers that claim at once don't pass the limits, and reach them", async (store, lab) => {
+    const peers = await withPeers(store, lab)
     const keys = ["a", "b", "c", "d"]
     await store.enqueue(several(60, (index) => aRun(limitedTo(index % 2 === 0 ? 1 : 3, keys[index % 4]!))))
 
     const counts = new Map(keys.map((key) => [key, 0]))
     for (let rounds = 0; rounds < 5; rounds++) {
-      const claims = await together(20, (index) => store.claim(aClaim({ workerId: `w${index}`, limit: 5 })))
+      const claims = await together(peers, 20, (peer, index) =>
+        peer.claim(aClaim({ workerId: `w${index}`, limit: 5 })),
+      )
       for (const { concurrencyKey } of claims.flatMap(({ runs }) => runs)) {
         counts.set(concurrencyKey!, counts.get(concurrencyKey!)! + 1)
       }

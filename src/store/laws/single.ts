@@ -24,6 +24,7 @@ import {
   several,
   tally,
   together,
+  withPeers,
 } from "./steps.ts"
 
 const NOTHING = { message: null, details: null }
@@ -66,9 +67,10 @@ const holding = [
   lawCase(
     "Runs without a live key, and those with different ones, don't hinder one another",
     async (store) => {
-      const runs = [aRun(), aRun(), aRun({ liveKey: "key" }), aRun({ liveKey: "Key" }), aRun({ liveKey: "" })]
+      const keys = ["key", "Key", "kéy", "key ", ""]
+      const runs = [aRun(), aRun(), ...keys.map((liveKey) => aRun({ liveKey }))]
 
-      assert.deepEqual(tally(await store.enqueue(runs)), { created: 5 })
+      assert.deepEqual(tally(await store.enqueue(runs)), { created: 7 })
     },
   ),
   lawCase("A skip holds nothing: it was never unfinished", async (store) => {
@@ -151,8 +153,12 @@ const freeing = [
 ]
 
 const racing = [
-  lawCase("Of twenty that enqueue with one live key at once, one does", async (store) => {
-    const answers = await together(20, async () => (await store.enqueue([aRun({ liveKey: "key" })]))[0]!)
+  lawCase("Of twenty that enqueue with one live key at once, one does", async (store, lab) => {
+    const answers = await together(
+      await withPeers(store, lab),
+      20,
+      async (peer) => (await peer.enqueue([aRun({ liveKey: "key" })]))[0]!,
+    )
 
     assert.deepEqual(tally(answers), { created: 1, held: 19 })
     assert.equal(new Set(answers.map((answer) => answer.runId)).size, 1, "all name the holder")
@@ -164,37 +170,43 @@ const racing = [
     assert.deepEqual(tally(answers), { created: 1, held: 2 })
     assert.equal(new Set(answers.map((answer) => answer.runId)).size, 1, "all name the holder")
   }),
-  lawCase("Of ten schedules that fire with one live key at once, one does", async (store) => {
+  lawCase("Of ten schedules that fire with one live key at once, one does", async (store, lab) => {
+    const peers = await withPeers(store, lab)
     const schedules = await Promise.all(several(10, () => created(store, aSchedule())))
     const plans = schedules.map((schedule) => aPlan(schedule, { runs: [aRun({ liveKey: "key" })] }))
 
-    const answers = (
-      await Promise.all([store.fire(plans.slice(5)), ...plans.slice(0, 5).map((plan) => store.fire([plan]))])
-    ).flat()
+    const batches = [plans.slice(5), ...plans.slice(0, 5).map((plan) => [plan])]
+    const answers = (await together(peers, 6, (peer, index) => peer.fire(batches[index]!))).flat()
 
     assert.deepEqual(tally(answers), { done: 1, held: 9 })
     assert.equal((await store.countRuns({})).pending, 1)
   }),
-  lawCase("Of several finished runs that are revived with one live key at once, one is", async (store) => {
-    const runs: Run[] = []
-    for (let made = 0; made < 5; made++) runs.push(await cancelledRun(store))
+  lawCase(
+    "Of several finished runs that are revived with one live key at once, one is",
+    async (store, lab) => {
+      const peers = await withPeers(store, lab)
+      const runs: Run[] = []
+      for (let made = 0; made < 5; made++) runs.push(await cancelledRun(store))
 
-    const answers = await together(
-      5,
-      async (index) => (await store.transition([retry(runs[index]!, null)!]))[0]!,
-    )
+      const answers = await together(
+        peers,
+        5,
+        async (peer, index) => (await peer.transition([retry(runs[index]!, null)!]))[0]!,
+      )
 
-    assert.deepEqual(tally(answers), { done: 1, held: 4 })
-    assert.deepEqual([(await store.countRuns({})).pending, (await store.countRuns({})).cancelled], [1, 4])
-  }),
-  lawCase("When a key is free, a new run and a revived one can't both have it", async (store) => {
+      assert.deepEqual(tally(answers), { done: 1, held: 4 })
+      assert.deepEqual([(await store.countRuns({})).pending, (await store.countRuns({})).cancelled], [1, 4])
+    },
+  ),
+  lawCase("When a key is free, a new run and a revived one can't both have it", async (store, lab) => {
+    const peers = await withPeers(store, lab)
     const runs: Run[] = []
     for (let made = 0; made < 5; made++) runs.push(await cancelledRun(store, `key-${made}`))
 
-    const answers = await together(10, async (index) => {
+    const answers = await together(peers, 10, async (peer, index) => {
       const run = runs[index % 5]!
-      if (index < 5) return (await store.transition([retry(run, null)!]))[0]!.outcome === "done"
-      return (await store.enqueue([aRun({ liveKey: run.liveKey })]))[0]!.outcome === "created"
+      if (index < 5) return (await peer.transition([retry(run, null)!]))[0]!.outcome === "done"
+      return (await peer.enqueue([aRun({ liveKey: run.liveKey })]))[0]!.outcome === "created"
     })
 
     for (let at = 0; at < 5; at++) assert.notEqual(answers[at], answers[at + 5], "one of the two has the key")

@@ -3,7 +3,7 @@ import type { FireFacts } from "../../core/fire.ts"
 import type { Instant } from "../../core/instant.ts"
 import type { NewRun, Run } from "../../core/run.ts"
 import type { Schedule } from "../../core/schedule.ts"
-import type { ClaimRequest, RunFilter, RunPage, Store } from "../store.ts"
+import type { ClaimRequest, RunFilter, RunPage, Store, StoredLogLine, Worker } from "../store.ts"
 import { aClaim, SHORT_MS } from "./factories.ts"
 import type { Lab } from "./law.ts"
 
@@ -153,9 +153,36 @@ export function tally(answers: readonly { readonly outcome: string }[]): Readonl
   return counts
 }
 
-/** All at once, as that many processes would. */
-export function together<T>(count: number, act: (index: number) => Promise<T>): Promise<readonly T[]> {
-  return Promise.all(Array.from({ length: count }, (_, index) => act(index)))
+const PEERS = 4
+
+/** The store and others on the same data: those who want the same at once come from all of them. */
+export async function withPeers(store: Store, lab: Lab): Promise<readonly Store[]> {
+  const peers = [store]
+  while (peers.length < PEERS) peers.push(await lab.openPeer())
+  return peers
+}
+
+/** All at once, as that many callers would, shared out among the peers. */
+export function together<T>(
+  peers: readonly Store[],
+  count: number,
+  act: (peer: Store, index: number) => Promise<T>,
+): Promise<readonly T[]> {
+  return Promise.all(Array.from({ length: count }, (_, index) => act(peerAt(peers, index), index)))
+}
+
+/** Not `index % length` alone: cases give even and odd callers different things to do, and every peer does both. */
+export function peerAt(peers: readonly Store[], index: number): Store {
+  return peers[(index + Math.floor(index / peers.length)) % peers.length]!
+}
+
+/** A run's log, all of it. */
+export function logOf(store: Store, runId: string): Promise<readonly StoredLogLine[]> {
+  return store.readLogs({ runId, after: null, limit: 1_000 })
+}
+
+export function allWorkers(store: Store): Promise<readonly Worker[]> {
+  return store.findWorkers({ afterId: null, limit: 100 })
 }
 
 export function several<T>(count: number, make: (index: number) => T): readonly T[] {

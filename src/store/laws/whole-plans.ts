@@ -2,17 +2,20 @@ import assert from "node:assert/strict"
 import { progressOf } from "../../core/fire.ts"
 import { cancel } from "../../core/run.ts"
 import type { ScheduleProgress } from "../../core/schedule.ts"
-import { AN_INSTANT, aLogLine, aPlan, aRun, aSchedule, aSkip } from "./factories.ts"
+import { AN_INSTANT, aLogLine, aPlan, aRun, aRunOf, aSchedule, aSkip } from "./factories.ts"
 import { lawCase } from "./law.ts"
 import {
   created,
   enqueued,
   idsOf,
+  logOf,
   runById,
   runIfThere,
   scheduleById,
   scheduleIfThere,
-  sorted,
+  several,
+  together,
+  withPeers,
 } from "./steps.ts"
 
 /** Other than a fresh schedule's in every field. */
@@ -156,46 +159,65 @@ export const WHOLE_PLANS = [
     assert.equal(await scheduleIfThere(store, schedule.id), null)
     assert.deepEqual(await runById(store, run.id), run)
   }),
-  lawCase("Log lines are kept whole, in the order given, numbered from 1 within their run", async (store) => {
+  lawCase("What a plan cancels is not the store's business", async (store) => {
+    const schedule = await created(store, aSchedule())
+    const older = await enqueued(store, aRunOf(schedule.id))
+    const newer = aRunOf(schedule.id)
+    const cancels = [cancel(older, { reason: "replaced", by: null })!]
+
+    const answers = await store.fire([aPlan(schedule, { runs: [newer], cancels })])
+
+    assert.deepEqual(answers, [{ outcome: "done", created: [newer.id] }])
+    assert.deepEqual(await runById(store, older.id), older)
+  }),
+  lawCase("Log lines are kept whole, each with its run", async (store) => {
     await store.enqueue([aRun({ id: "a" }), aRun({ id: "b" })])
     const fields = { at: [1, { deep: "✓" }], nothing: null }
+    const text = "one\n'two' 👋"
 
     await store.appendLogs([
-      aLogLine("a", { message: "one\n'two' 👋", level: "debug", fields, attempt: 3 }),
+      aLogLine("a", { attempt: 3, number: 7, message: text, level: "debug", fields }),
       aLogLine("b", { message: "elsewhere", level: "warn" }),
-      aLogLine("a", { message: "", level: "error" }),
+      aLogLine("a", { attempt: 3, number: 8, message: "", level: "error" }),
     ])
-    await store.appendLogs([aLogLine("a", { message: "three" })])
 
-    const ofA = await store.readLogs({ runId: "a", afterNumber: 0, limit: 10 })
-    const { number, at, ...first } = ofA[0]!
-    assert.deepEqual(first, { message: "one\n'two' 👋", level: "debug", fields, attempt: 3 })
-    assert.deepEqual([number, typeof at], [1, "number"])
-    assert.deepEqual(ofA.map((line) => [line.message, line.level]).slice(1), [
-      ["", "error"],
-      ["three", "info"],
+    const ofA = (await logOf(store, "a")).map(({ at, ...line }) => ({
+      ...line,
+      isDated: Number.isInteger(at),
+    }))
+    assert.deepEqual(ofA, [
+      { attempt: 3, number: 7, message: text, level: "debug", fields, isDated: true },
+      { attempt: 3, number: 8, message: "", level: "error", fields: null, isDated: true },
     ])
-    const ofB = await store.readLogs({ runId: "b", afterNumber: 0, limit: 10 })
-    assert.deepEqual([ofB.length, ofB[0]?.number, ofB[0]?.message], [1, 1, "elsewhere"])
-  }),
-  lawCase("Lines appended at once are all kept, each call's in its order, no number twice", async (store) => {
-    const { id } = await enqueued(store, aRun())
-    const calls = Array.from({ length: 10 }, (_, call) => call)
-
-    await Promise.all(
-      calls.map((call) =>
-        store.appendLogs(["a", "b", "c"].map((line) => aLogLine(id, { message: `${call}${line}` }))),
-      ),
+    assert.deepEqual(
+      (await logOf(store, "b")).map(({ number, message }) => [number, message]),
+      [[1, "elsewhere"]],
     )
+  }),
+  lawCase("Lines come by attempt and number, in whatever order they were sent", async (store) => {
+    const { id } = await enqueued(store, aRun())
+    const sent = ["2:1", "1:10", "1:9", "10:1", "1:1", "2:3"].map((place) => place.split(":").map(Number))
 
-    const lines = await store.readLogs({ runId: id, afterNumber: 0, limit: 100 })
-    const expected = calls.flatMap((call) => ["a", "b", "c"].map((line) => `${call}${line}`))
-    assert.deepEqual(sorted(lines.map((line) => line.message)), expected)
-    for (const call of calls) {
-      const own = lines.filter((line) => line.message.startsWith(String(call)))
-      assert.deepEqual(own.map((line) => line.message.slice(1)).join(""), "abc")
+    for (const [attempt, number] of sent as [number, number][]) {
+      await store.appendLogs([aLogLine(id, { attempt, number })])
     }
-    const isRising = lines.every((line, index) => index === 0 || line.number > lines[index - 1]!.number)
-    assert.ok(isRising, "numbers rise")
+
+    const places = (await logOf(store, id)).map(({ attempt, number }) => `${attempt}:${number}`)
+    assert.deepEqual(places, ["1:1", "1:9", "1:10", "2:1", "2:3", "10:1"])
+  }),
+  lawCase("Lines appended at once are all kept", async (store, lab) => {
+    const peers = await withPeers(store, lab)
+    const { id } = await enqueued(store, aRun())
+
+    await together(peers, 10, (peer, call) => {
+      const numbers = [1, 2, 3].map((line) => 3 * call + line)
+      return peer.appendLogs(numbers.map((number) => aLogLine(id, { number, message: `line ${number}` })))
+    })
+
+    const messages = (await logOf(store, id)).map(({ message }) => message)
+    assert.deepEqual(
+      messages,
+      several(30, (index) => `line ${index + 1}`),
+    )
   }),
 ]

@@ -5,7 +5,7 @@ import { concurrencyKeyOf } from "../../core/schedule.ts"
 import { aHeartbeat, aPlan, aRun, aSchedule, aSkip, aWorker } from "./factories.ts"
 import { lawCase } from "./law.ts"
 import { aFullRun, aFullSchedule, PAYLOADS, TEXTS } from "./samples.ts"
-import { created, enqueued, idsOf, runById, running, scheduleById, sorted } from "./steps.ts"
+import { allWorkers, created, enqueued, idsOf, runById, running, scheduleById, sorted } from "./steps.ts"
 
 /** Whole, of records: what was written is what is read, to the last field and character. */
 export const WHOLE_RECORDS = [
@@ -143,6 +143,8 @@ export const WHOLE_RECORDS = [
     )
     for (const id of ids) assert.equal((await runById(store, id)).liveKey, id)
     assert.equal(second.id, "Nightly")
+    for (const id of ids) await store.heartbeat(aHeartbeat({ worker: aWorker({ id }) }))
+    assert.deepEqual(sorted(idsOf(await allWorkers(store))), sorted(ids))
   }),
   lawCase("A claim returns the run as it is stored", async (store) => {
     const sent = aFullRun()
@@ -164,7 +166,7 @@ export const WHOLE_RECORDS = [
     await store.heartbeat(aHeartbeat({ worker: first }))
     await store.heartbeat(aHeartbeat({ worker: second }))
 
-    const workers = await store.findWorkers({ limit: 10 })
+    const workers = await allWorkers(store)
     assert.deepEqual(sorted(idsOf(workers)), ["first", "second"])
     for (const said of [first, second]) {
       const { startedAt, heartbeatAt, ...kept } = workers.find((worker) => worker.id === said.id)!

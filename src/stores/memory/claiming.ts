@@ -20,6 +20,7 @@ export function claimRuns(shelf: Shelf, request: ClaimRequest, now: Instant): re
       attempt: run.attempt + 1,
       workerId: request.workerId,
       startedAt: now,
+      progress: null,
       claimableAt: now + leases.get(run.task)!,
       lost: run.lost + (wasLost ? 1 : 0),
       attempts: wasLost ? withAttempt(run, "lost", run.claimableAt!, null) : run.attempts,
@@ -40,11 +41,19 @@ function isKeyFull(shelf: Shelf, candidate: Run): boolean {
   return running >= concurrencyLimit
 }
 
-export function nextClaimableAt(shelf: Shelf, request: ClaimRequest, now: Instant): Instant | null {
+/** Of what was not given: the worker knows its own leases. */
+export function nextClaimableAt(
+  shelf: Shelf,
+  request: ClaimRequest,
+  given: readonly Run[],
+  now: Instant,
+): Instant | null {
   const names = new Set(request.tasks.map((task) => task.name))
+  const held = new Set(given.map((run) => run.id))
   let next: Instant | null = null
-  for (const { task, claimableAt } of shelf.unfinished.values()) {
-    if (names.has(task) && claimableAt! > now && (next === null || claimableAt! < next)) next = claimableAt
+  for (const { id, task, claimableAt } of shelf.unfinished.values()) {
+    const isNext = claimableAt! > now && (next === null || claimableAt! < next)
+    if (isNext && names.has(task) && !held.has(id)) next = claimableAt
   }
   return next
 }

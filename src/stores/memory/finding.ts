@@ -1,6 +1,6 @@
 import type { Run, RunState } from "../../core/run.ts"
 import type { Schedule } from "../../core/schedule.ts"
-import type { RunFilter, RunPage, ScheduleFilter } from "../../store/store.ts"
+import type { RunFilter, RunPage, ScheduleFilter, Worker } from "../../store/store.ts"
 
 export function pageOfSchedules(
   schedules: Iterable<Schedule>,
@@ -9,8 +9,23 @@ export function pageOfSchedules(
 ): readonly Schedule[] {
   return [...schedules]
     .filter((schedule) => isWanted(schedule, filter) && (page.afterId === null || schedule.id > page.afterId))
-    .sort((a, b) => (a.id < b.id ? -1 : 1))
+    .sort(byId)
     .slice(0, page.limit)
+}
+
+export function pageOfWorkers(
+  workers: Iterable<Worker>,
+  page: { afterId: string | null; limit: number },
+): readonly Worker[] {
+  return [...workers]
+    .filter((worker) => page.afterId === null || worker.id > page.afterId)
+    .sort(byId)
+    .slice(0, page.limit)
+}
+
+/** Ids are ASCII, where the order of JavaScript's strings is that of their bytes. */
+function byId(a: { readonly id: string }, b: { readonly id: string }): number {
+  return a.id < b.id ? -1 : 1
 }
 
 function isWanted(schedule: Schedule, { ids, owner, task, tag }: ScheduleFilter): boolean {
@@ -28,7 +43,7 @@ export function pageOfRuns(runs: Iterable<Run>, filter: RunFilter, page: RunPage
     before === null || run[orderBy]! < before.at || (run[orderBy] === before.at && run.id < before.id)
   return [...runs]
     .filter((run) => matches(run, filter) && run[orderBy] !== null && comesLater(run))
-    .sort((a, b) => b[orderBy]! - a[orderBy]! || (a.id < b.id ? 1 : -1))
+    .sort((a, b) => b[orderBy]! - a[orderBy]! || byId(b, a))
     .slice(0, limit)
 }
 

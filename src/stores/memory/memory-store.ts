@@ -9,6 +9,7 @@ import type {
   Heartbeat,
   Hint,
   LogLine,
+  LogPage,
   PruneRequest,
   RunFilter,
   RunPage,
@@ -17,7 +18,8 @@ import type {
   TransitionAnswer,
 } from "../../store/store.ts"
 import { claimRuns, nextClaimableAt } from "./claiming.ts"
-import { countByState, pageOfRuns, pageOfSchedules } from "./finding.ts"
+import { countByState, pageOfRuns, pageOfSchedules, pageOfWorkers } from "./finding.ts"
+import { pageOfLog } from "./log.ts"
 import { Shelf } from "./shelf.ts"
 
 /**
@@ -31,7 +33,13 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
   let isClosed = false
 
   function hint(what: Hint): void {
-    for (const listener of listeners) listener(what)
+    for (const listener of listeners) {
+      try {
+        listener(what)
+      } catch {
+        // The write is done, whatever its listener makes of it. A hint that was lost costs only speed (law 11).
+      }
+    }
   }
 
   /** Every operation passes here: closed is a fault, and "now" is read once, inside. */
@@ -91,11 +99,10 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
         return answers
       }),
     claim: (request: ClaimRequest) =>
-      operate((now) => ({
-        now,
-        runs: claimRuns(shelf, request, now),
-        nextClaimableAt: nextClaimableAt(shelf, request, now),
-      })),
+      operate((now) => {
+        const runs = claimRuns(shelf, request, now)
+        return { now, runs, nextClaimableAt: nextClaimableAt(shelf, request, runs, now) }
+      }),
     heartbeat: (beat: Heartbeat) => operate((now) => ({ now, gone: shelf.beat(beat, now) })),
     transition: (changes: readonly RunChange[]) =>
       operate((now) => {
@@ -107,16 +114,14 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
     prune: (request: PruneRequest) => operate((now) => shelf.prune(request, now)),
 
     appendLogs: (lines: readonly LogLine[]) => operate((now) => shelf.appendLogs(lines, now)),
-    readLogs: ({ runId, afterNumber, limit }) =>
-      operate(() => (shelf.logs.get(runId) ?? []).slice(afterNumber, afterNumber + limit)),
+    readLogs: (page: LogPage) => operate(() => pageOfLog(shelf.logs.get(page.runId) ?? [], page)),
 
     findSchedules: (filter: ScheduleFilter, page) =>
       operate(() => pageOfSchedules(shelf.schedules.values(), filter, page)),
     findRuns: (filter: RunFilter, page: RunPage) =>
       operate(() => pageOfRuns(shelf.runs.values(), filter, page)),
     countRuns: (filter: RunFilter) => operate(() => countByState(shelf.runs.values(), filter)),
-    findWorkers: ({ limit }) =>
-      operate(() => [...shelf.workers.values()].sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, limit)),
+    findWorkers: (page) => operate(() => pageOfWorkers(shelf.workers.values(), page)),
   }
 }
 

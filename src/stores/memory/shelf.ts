@@ -1,3 +1,4 @@
+import { UNFINISHED_FACTS_MAX } from "../../core/fire.ts"
 import type { Instant } from "../../core/instant.ts"
 import {
   ATTEMPTS_KEPT,
@@ -20,6 +21,7 @@ import type {
   StoredLogLine,
   Worker,
 } from "../../store/store.ts"
+import { insertLine } from "./log.ts"
 
 /** The memory store's tables, and the changes to a row that several operations share. */
 export class Shelf {
@@ -110,7 +112,8 @@ export class Shelf {
       // A revived run comes back to the end of the map, and is as old as it was.
       unfinished: [...this.unfinished.values()]
         .filter((run) => run.concurrencyKey === key)
-        .sort((a, b) => a.createdAt - b.createdAt),
+        .sort((a, b) => a.createdAt - b.createdAt)
+        .slice(0, UNFINISHED_FACTS_MAX),
       lastSuccessAt: Object.fromEntries(
         schedule.dependsOn.map(({ scheduleId }) => [scheduleId, this.#lastSuccessAt.get(scheduleId) ?? null]),
       ),
@@ -163,7 +166,7 @@ export class Shelf {
       // Lines of a run that was pruned have nowhere to go.
       if (!this.runs.has(runId)) continue
       const log = this.logs.get(runId) ?? []
-      log.push({ ...line, number: log.length + 1, at: now - agoMs })
+      insertLine(log, { ...line, at: now - agoMs })
       this.logs.set(runId, log)
     }
   }

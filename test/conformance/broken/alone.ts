@@ -1,4 +1,4 @@
-import type { Claimed, Run, Store } from "belfry/store"
+import type { Claimed, Progress, Run, Store } from "belfry/store"
 import { allRuns, broken, each, findRun, reading, roundTrip } from "./breaking.ts"
 
 export const BROKEN_ALONE = [
@@ -51,6 +51,23 @@ export const BROKEN_ALONE = [
       return store.claim({ ...request, tasks })
     },
   })),
+  broken(5, "task names are compared without trailing spaces", (store) => ({
+    claim: (request) =>
+      store.claim({
+        ...request,
+        tasks: request.tasks.flatMap((task) => [task, { ...task, name: `${task.name} ` }]),
+      }),
+  })),
+  broken(5, "a claim keeps the progress of the attempt before", (store) => {
+    const said = new Map<string, Progress>()
+    return {
+      ...reading(store, (run) => ({ ...run, progress: said.get(run.id) ?? run.progress })),
+      heartbeat(beat) {
+        for (const { runId, progress } of beat.held) if (progress !== null) said.set(runId, progress)
+        return store.heartbeat(beat)
+      },
+    }
+  }),
   broken(5, "skips are given to workers", (store) => ({
     async claim(request) {
       const answer = await store.claim(request)

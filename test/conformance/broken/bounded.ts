@@ -1,6 +1,8 @@
-import type { Run, RunFilter, ScheduleFilter, Store, StoredLogLine } from "belfry/store"
+import type { Run, Store, StoredLogLine } from "belfry/store"
 import { release } from "../../../src/core/run.ts"
-import { allRuns, broken, findRun } from "./breaking.ts"
+import { BROKEN_PAGES } from "./bounded-pages.ts"
+import { allRuns, allWorkers, broken, findRun } from "./breaking.ts"
+import { BROKEN_LOG_PAGES } from "./logs.ts"
 
 const limits = [
   broken(9, "dueSchedules has no limit", (store) => ({
@@ -44,14 +46,25 @@ const limits = [
       },
     }
   }),
-  broken(9, "readLogs has no limit", (store) => ({
-    readLogs: (request) => store.readLogs({ ...request, limit: 1_000 }),
-  })),
-  broken(9, "readLogs includes the line it should come after", (store) => ({
-    readLogs: (request) => store.readLogs({ ...request, afterNumber: Math.max(0, request.afterNumber - 1) }),
-  })),
+  ...BROKEN_LOG_PAGES,
   broken(9, "findWorkers has no limit", (store) => ({
-    findWorkers: () => store.findWorkers({ limit: 1_000 }),
+    findWorkers: (page) => store.findWorkers({ ...page, limit: 1_000 }),
+  })),
+  broken(9, "findWorkers begins anew with every page", (store) => ({
+    findWorkers: (page) => store.findWorkers({ ...page, afterId: null }),
+  })),
+  broken(9, "findWorkers returns the last id again", (store) => ({
+    async findWorkers(page) {
+      const all = await allWorkers(store)
+      return all.filter(({ id }) => page.afterId === null || id >= page.afterId).slice(0, page.limit)
+    },
+  })),
+  broken(9, "workers are ordered without case", (store) => ({
+    async findWorkers({ afterId, limit }) {
+      const low = (text: string) => text.toLowerCase()
+      const all = [...(await allWorkers(store))].sort((a, b) => (low(a.id) < low(b.id) ? -1 : 1))
+      return all.filter(({ id }) => afterId === null || low(id) > low(afterId)).slice(0, limit)
+    },
   })),
   broken(9, "prune has no limit", (store) => ({
     prune: (request) => store.prune({ ...request, limit: 1_000 }),
@@ -67,6 +80,15 @@ const limits = [
       return { runs, workers }
     },
   })),
+  broken(9, "prune has one limit for runs and workers together", (store) => ({
+    async prune(request) {
+      const { runs } = await store.prune({ ...request, silentForMs: Number.MAX_SAFE_INTEGER })
+      const rest = { ...request, olderThanMs: Number.MAX_SAFE_INTEGER, limit: request.limit - runs }
+      const { workers } = await store.prune(rest)
+      return { runs, workers }
+    },
+  })),
+  broken(9, "prune keeps those created last", (store) => keepingCreatedLast(store)),
   broken(9, "prune keeps the newest of all schedules together", (store) => keepingTogether(store)),
   broken(9, "prune keeps nothing", (store) => ({
     prune: (request) => store.prune({ ...request, keepPerSchedule: 0 }),
@@ -89,6 +111,20 @@ const limits = [
       })
     },
   })),
+  broken(9, "the log of a pruned run stays, and is another's with its id", (store) => {
+    const logs = new Map<string, readonly StoredLogLine[]>()
+    return {
+      async readLogs(page) {
+        const lines = await store.readLogs(page)
+        return lines.length === 0 && (await findRun(store, page.runId)) ? (logs.get(page.runId) ?? []) : lines
+      },
+      async appendLogs(lines) {
+        await store.appendLogs(lines)
+        for (const { runId } of lines)
+          logs.set(runId, await store.readLogs({ runId, after: null, limit: 100 }))
+      },
+    }
+  }),
   broken(9, "the log of a pruned run stays", (store) => {
     const logs = new Map<string, readonly StoredLogLine[]>()
     return {
@@ -100,7 +136,7 @@ const limits = [
       async appendLogs(lines) {
         await store.appendLogs(lines)
         for (const { runId } of lines)
-          logs.set(runId, await store.readLogs({ runId, afterNumber: 0, limit: 100 }))
+          logs.set(runId, await store.readLogs({ runId, after: null, limit: 100 }))
       },
     }
   }),
@@ -133,94 +169,18 @@ function keepingTogether(store: Store): Partial<Store> {
   }
 }
 
-const pages = [
-  broken(9, "findSchedules has no limit", (store) => ({
-    findSchedules: (filter, page) => store.findSchedules(filter, { ...page, limit: 1_000 }),
-  })),
-  broken(9, "findSchedules returns the last id again", (store) => ({
-    async findSchedules(filter, page) {
-      const all = await store.findSchedules(filter, { afterId: null, limit: 1_000 })
-      return all.filter(({ id }) => page.afterId === null || id >= page.afterId).slice(0, page.limit)
+/** Of one schedule; the others are none of its concern. */
+function keepingCreatedLast(store: Store): Partial<Store> {
+  const gone = new Set<string>()
+  return {
+    async prune(request) {
+      if (request.keepPerSchedule === 0) return store.prune(request)
+      const own = (await allRuns(store)).filter((run) => run.scheduleId === "s1" && run.completedAt !== null)
+      for (const run of own.slice(request.keepPerSchedule)) gone.add(run.id)
+      return { runs: gone.size, workers: 0 }
     },
-  })),
-  broken(9, "schedules are sorted without case and paged with it", (store) => ({
-    async findSchedules(filter, page) {
-      const all = await store.findSchedules(filter, { afterId: null, limit: 1_000 })
-      const folded = [...all].sort((a, b) => (a.id.toLowerCase() < b.id.toLowerCase() ? -1 : 1))
-      return folded.filter(({ id }) => page.afterId === null || id > page.afterId).slice(0, page.limit)
-    },
-  })),
-  broken(9, "findRuns has no limit", (store) => ({
-    findRuns: (filter, page) => store.findRuns(filter, { ...page, limit: 1_000 }),
-  })),
-  broken(9, "paging by the instant alone loses runs of the same instant", (store) => ({
-    findRuns: (filter, page) =>
-      store.findRuns(filter, { ...page, before: page.before && { ...page.before, id: "" } }),
-  })),
-  broken(9, "paging by the instant alone repeats runs of the same instant", (store) => ({
-    findRuns: (filter, page) =>
-      store.findRuns(filter, { ...page, before: page.before && { ...page.before, id: "\uffff" } }),
-  })),
-  broken(9, "runs come oldest first", (store) => ({
-    findRuns: async (filter, page) => [...(await store.findRuns(filter, page))].reverse(),
-  })),
-  broken(9, "runs are always ordered by their creation", (store) => ({
-    findRuns: (filter, page) => store.findRuns(filter, { ...page, orderBy: "createdAt" }),
-  })),
-  broken(9, "runs without the instant come last", (store) => ({
-    async findRuns(filter, page) {
-      const runs = await store.findRuns(filter, page)
-      if (page.before !== null || page.orderBy === "createdAt") return runs
-      const all = await store.findRuns(filter, { ...page, orderBy: "createdAt" })
-      return [...runs, ...all.filter((run) => run[page.orderBy] === null)].slice(0, page.limit)
-    },
-  })),
-]
-
-const filters = [
-  broken(9, "an empty list in a run filter is no filter", (store) => ({
-    findRuns: (filter, page) => store.findRuns(withoutEmpty(filter), page),
-    countRuns: (filter) => store.countRuns(withoutEmpty(filter)),
-  })),
-  broken(9, "an empty list in a schedule filter is no filter", (store) => ({
-    findSchedules: (filter, page) => store.findSchedules(withoutEmpty(filter), page),
-  })),
-  broken(9, "a tag matches in part", (store) => ({
-    async findSchedules({ tag, ...filter }: ScheduleFilter, page) {
-      const all = await store.findSchedules(filter, { ...page, limit: 1_000 })
-      return all.filter(({ tags }) => tag === undefined || tags.join(",").includes(tag)).slice(0, page.limit)
-    },
-  })),
-  broken(9, "the owner is no filter", (store) => ({
-    findSchedules: ({ owner: _, ...filter }, page) => store.findSchedules(filter, page),
-  })),
-  ...(["scheduleId", "task", "states", "triggeredBy", "concurrencyKey"] as const).map((part) =>
-    broken(9, `${part} is no filter for runs`, (store) => ({
-      findRuns: (filter, page) => store.findRuns({ ...filter, [part]: undefined } as RunFilter, page),
-    })),
-  ),
-  broken(9, "a filter is applied after the page is cut", (store) => ({
-    async findRuns(filter, page) {
-      const runs = await store.findRuns({}, page)
-      const wanted = await store.findRuns(filter, { ...page, limit: 1_000 })
-      return runs.filter((run) => wanted.some(({ id }) => id === run.id))
-    },
-  })),
-  broken(9, "a count knows no filter", (store) => ({ countRuns: () => store.countRuns({}) })),
-  broken(9, "a count leaves out states without runs", (store) => ({
-    async countRuns(filter) {
-      const counts = Object.entries(await store.countRuns(filter)).filter(([, count]) => count > 0)
-      return Object.fromEntries(counts) as Awaited<ReturnType<Store["countRuns"]>>
-    },
-  })),
-  broken(9, "skips are not counted", (store) => ({
-    countRuns: async (filter) => ({ ...(await store.countRuns(filter)), skipped: 0 }),
-  })),
-]
-
-function withoutEmpty<T extends object>(filter: T): T {
-  const said = Object.entries(filter).filter(([, value]) => !(Array.isArray(value) && value.length === 0))
-  return Object.fromEntries(said) as T
+    findRuns: async (filter, page) => (await store.findRuns(filter, page)).filter((run) => !gone.has(run.id)),
+  }
 }
 
-export const BROKEN_BOUNDED = [...limits, ...pages, ...filters]
+export const BROKEN_BOUNDED = [...limits, ...BROKEN_PAGES]

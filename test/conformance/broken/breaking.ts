@@ -1,4 +1,4 @@
-import type { Instant, NewRun, Run, Schedule, Store } from "belfry/store"
+import type { Instant, NewRun, Run, Schedule, Store, Worker } from "belfry/store"
 import { createMemoryStore } from "../../../src/stores/memory/memory-store.ts"
 
 /** A store with one bug of the kind that real stores ship, and the law it breaks. */
@@ -6,6 +6,8 @@ export interface BrokenStore {
   readonly law: number
   readonly bug: string
   create(clock: { now(): Instant }): Store
+  /** Another connection to the same data; without it, the store is its own peer. */
+  connect?(store: Store): Store
 }
 
 /** What is wrong with it, over a sound memory store. */
@@ -27,6 +29,40 @@ export function broken(law: number, bug: string, breakIt: Bug): BrokenStore {
       return { ...store, ...breakIt(store, skewed) }
     },
   }
+}
+
+/** A bug that a lock within the process hides: each connection has a lock of its own, around everything it does. */
+export function brokenApart(
+  law: number,
+  bug: string,
+  breakIt: (store: Store) => Partial<Store>,
+): BrokenStore {
+  const connections = new WeakMap<Store, () => Store>()
+  return {
+    law,
+    bug,
+    create(clock) {
+      const sound = createMemoryStore(clock)
+      const unsafe: Store = { ...sound, ...breakIt(sound) }
+      const store = locked(unsafe)
+      connections.set(store, () => locked(unsafe))
+      return store
+    },
+    connect: (store) => connections.get(store)!(),
+  }
+}
+
+function locked(store: Store): Store {
+  let last: Promise<unknown> = Promise.resolve()
+  const inTurn =
+    (operation: (...given: unknown[]) => Promise<unknown>) =>
+    (...given: unknown[]) => {
+      const turn = last.then(() => operation(...given))
+      last = turn.catch(() => undefined)
+      return turn
+    }
+  const operations = Object.entries(store).map(([name, operation]) => [name, inTurn(operation)])
+  return Object.fromEntries(operations) as Store
 }
 
 /** Runs are changed wherever they are read. */
@@ -86,6 +122,15 @@ export async function findSchedule(store: Store, id: string): Promise<Schedule |
 
 export function allRuns(store: Store): Promise<readonly Run[]> {
   return store.findRuns({}, { orderBy: "createdAt", before: null, limit: 1_000 })
+}
+
+export function allWorkers(store: Store): Promise<readonly Worker[]> {
+  return store.findWorkers({ afterId: null, limit: 1_000 })
+}
+
+/** As collations fold it: without case, accents and trailing spaces. */
+export function folded(text: string): string {
+  return text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().trimEnd()
 }
 
 /** What a round trip between a check and a write gives to others. */

@@ -1,5 +1,5 @@
 import type { Progress } from "belfry/store"
-import { broken, each, findRun, reading } from "./breaking.ts"
+import { allWorkers, broken, each, findRun, reading } from "./breaking.ts"
 
 /** A heartbeat that believes the wrong one, or tells the wrong thing. */
 export const BROKEN_HEARTBEATS = [
@@ -83,7 +83,7 @@ export const BROKEN_HEARTBEATS = [
   })),
   broken(3, "all workers leave with one", (store) => ({
     async heartbeat(beat) {
-      const workers = beat.isLeaving ? await store.findWorkers({ limit: 100 }) : []
+      const workers = beat.isLeaving ? await allWorkers(store) : []
       for (const worker of workers) await store.heartbeat({ ...beat, worker, held: [] })
       return store.heartbeat(beat)
     },

@@ -48,7 +48,12 @@ const versions = [
       return store.deleteSchedule(id, there?.version ?? -1)
     },
   })),
-  broken(3, "versions begin anew when a schedule is made again", restartingVersions),
+  broken(3, "versions begin anew when a schedule is made again", (store) =>
+    restartingVersions(store, ["deleteSchedule", "fire"]),
+  ),
+  broken(3, "versions begin anew after a plan has deleted the schedule", (store) =>
+    restartingVersions(store, ["fire"]),
+  ),
   broken(3, "a put checks the version, then writes", (store) => ({
     async putSchedule(schedule, ifVersion) {
       const checked = await findSchedule(store, schedule.id)
@@ -68,13 +73,18 @@ const versions = [
 ]
 
 /** Each schedule's versions count from 1, as a column `version + 1` does. */
-function restartingVersions(store: Store): Partial<Store> {
+function restartingVersions(
+  store: Store,
+  forgetting: readonly ("deleteSchedule" | "fire")[],
+): Partial<Store> {
   const shown = new Map<string, { real: number; version: number }>()
   const real = (id: string, version: number) =>
     shown.get(id)?.version === version ? shown.get(id)!.real : -1
-  const risen = async (id: string) => {
+  const risen = async (id: string, by: "putSchedule" | "deleteSchedule" | "fire") => {
     const there = await findSchedule(store, id)
-    if (there === undefined) shown.delete(id)
+    const isForgotten = forgetting.some((operation) => operation === by)
+    if (there === undefined && isForgotten) shown.delete(id)
+    else if (there === undefined) shown.set(id, { real: -1, version: shown.get(id)?.version ?? 0 })
     else shown.set(id, { real: there.version, version: (shown.get(id)?.version ?? 0) + 1 })
     return shown.get(id)?.version ?? 0
   }
@@ -85,17 +95,19 @@ function restartingVersions(store: Store): Partial<Store> {
         schedule,
         ifVersion === null ? null : real(schedule.id, ifVersion),
       )
-      return answer.outcome === "done" ? { ...answer, version: await risen(schedule.id) } : answer
+      return answer.outcome === "done"
+        ? { ...answer, version: await risen(schedule.id, "putSchedule") }
+        : answer
     },
     async deleteSchedule(id, ifVersion) {
       const answer = await store.deleteSchedule(id, real(id, ifVersion))
-      if (answer.outcome === "done") await risen(id)
+      if (answer.outcome === "done") await risen(id, "deleteSchedule")
       return answer
     },
     fire: (plans) =>
       each(plans, async (plan) => {
         const [answer] = await store.fire([{ ...plan, ifVersion: real(plan.scheduleId, plan.ifVersion) }])
-        if (answer!.outcome === "done") await risen(plan.scheduleId)
+        if (answer!.outcome === "done") await risen(plan.scheduleId, "fire")
         return answer!
       }),
     findSchedules: async (filter, page) => (await store.findSchedules(filter, page)).map(show),

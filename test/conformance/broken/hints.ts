@@ -31,6 +31,39 @@ export const BROKEN_HINTS = [
       },
     }
   }),
+  broken(11, "a listener's exception fails the write", (store) => {
+    let thrown: unknown = null
+    return {
+      listen: (onHint) =>
+        store.listen((hint) => {
+          try {
+            onHint(hint)
+          } catch (error) {
+            thrown = error
+          }
+        }),
+      async enqueue(runs) {
+        const answers = await store.enqueue(runs)
+        if (thrown !== null) throw thrown
+        return answers
+      },
+    }
+  }),
+  broken(11, "a listener's exception ends the round", (store) => {
+    const listeners = new Set<(hint: Hint) => void>()
+    const tell = (hint: Hint) => {
+      for (const listener of listeners) listener(hint)
+    }
+    return {
+      async listen(onHint) {
+        // One listener at the store for all, as one connection would be.
+        if (listeners.size === 0) await store.listen(tell)
+        const listener = (hint: Hint) => onHint(hint)
+        listeners.add(listener)
+        return async () => void listeners.delete(listener)
+      },
+    }
+  }),
   broken(11, "closing is a hint", (store) => {
     const listeners: ((hint: Hint) => void)[] = []
     return {

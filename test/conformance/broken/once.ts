@@ -1,4 +1,12 @@
-import { concurrencyKeyOf, type FirePlan, isFinished, type NewRun, type Run, type Store } from "belfry/store"
+import {
+  concurrencyKeyOf,
+  type FirePlan,
+  isFinished,
+  type NewRun,
+  type Run,
+  type Store,
+  UNFINISHED_FACTS_MAX,
+} from "belfry/store"
 import { allRuns, broken, each, findRun, findSchedule, reading, roundTrip } from "./breaking.ts"
 
 const firing = [
@@ -137,6 +145,17 @@ const facts = [
       return { ...answer, due }
     },
   })),
+  broken(4, "every unfinished run is told", (store) => allUnfinished(store, (runs) => runs)),
+  broken(4, "of many unfinished runs the newest are told", (store) =>
+    allUnfinished(store, (runs) => runs.slice(-UNFINISHED_FACTS_MAX)),
+  ),
+  broken(4, "of many unfinished runs the first by id are told", (store) =>
+    allUnfinished(store, (runs) => {
+      const first = [...runs].sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, UNFINISHED_FACTS_MAX)
+      return runs.filter((run) => first.includes(run))
+    }),
+  ),
+  broken(4, "ten unfinished runs are told", (store) => allUnfinished(store, (runs) => runs.slice(0, 10))),
   broken(4, "the last success is the first one", (store) =>
     successes(store, (runs) => runs.filter((run) => run.state === "succeeded").at(-1)),
   ),
@@ -155,6 +174,21 @@ function factsOf(store: Store, change: (runs: readonly Run[]) => readonly Run[])
       const due = await each(answer.due, async ({ schedule, facts }) => {
         const unfinished = await each(facts.unfinished, async ({ id }) => (await findRun(store, id))!)
         return { schedule, facts: { ...facts, unfinished: change(unfinished) } }
+      })
+      return { ...answer, due }
+    },
+  }
+}
+
+/** `choose` among all of a schedule's unfinished runs, oldest first. */
+function allUnfinished(store: Store, choose: (runs: readonly Run[]) => readonly Run[]): Partial<Store> {
+  return {
+    async dueSchedules(request) {
+      const answer = await store.dueSchedules(request)
+      const runs = (await allRuns(store)).toReversed().filter((run) => !isFinished(run.state))
+      const due = answer.due.map(({ schedule, facts }) => {
+        const own = runs.filter((run) => run.concurrencyKey === concurrencyKeyOf(schedule.id))
+        return { schedule, facts: { ...facts, unfinished: choose(own) } }
       })
       return { ...answer, due }
     },

@@ -150,6 +150,9 @@ const due = [
   broken(2, "the next run to be due is never a lease's end", (store) => ({
     claim: (request) => claimWithNext(store, request, (run) => run.state === "pending" && isOf(request, run)),
   })),
+  broken(2, "what a claim gives counts as the next to be due", (store) => ({
+    claim: (request) => claimWithNext(store, request, (run) => isOf(request, run)),
+  })),
   broken(2, "a run that waits for its key counts as the next to be due", (store) => ({
     async claim(request) {
       const answer = await store.claim(request)

@@ -1,4 +1,4 @@
-import type { Store } from "belfry/store"
+import type { LogLine, Store } from "belfry/store"
 import { broken, findRun, roundTrip } from "./breaking.ts"
 
 export const BROKEN_QUIET = [
@@ -53,6 +53,20 @@ export const BROKEN_QUIET = [
       return store.appendLogs(lines)
     },
   })),
+  broken(10, "lines of a run that is not stored wait for it", (store) => {
+    const waiting: LogLine[] = []
+    return {
+      async appendLogs(lines) {
+        for (const line of lines) if (!(await findRun(store, line.runId))) waiting.push(line)
+        return store.appendLogs(lines)
+      },
+      async enqueue(runs) {
+        const answers = await store.enqueue(runs)
+        await store.appendLogs(waiting)
+        return answers
+      },
+    }
+  }),
   broken(10, "fires at the same time can't be serialized", (store) => ({ fire: unserializable(store.fire) })),
   broken(10, "claims at the same time can't be serialized", (store) => ({
     claim: unserializable(store.claim),

@@ -1,6 +1,7 @@
 import { isAlreadyMade } from "../../../src/core/run.ts"
 import { createMemoryStore } from "../../../src/stores/memory/memory-store.ts"
-import { type BrokenStore, broken, each, findRun, findSchedule } from "./breaking.ts"
+import { allWorkers, type BrokenStore, broken, each, findRun, findSchedule } from "./breaking.ts"
+import { BROKEN_LOG_IDENTITY } from "./logs.ts"
 
 /** `drop table if exists` at the head of the schema. */
 const wiping: BrokenStore = {
@@ -21,6 +22,7 @@ const wiping: BrokenStore = {
 
 export const BROKEN_REPEATABLE = [
   wiping,
+  ...BROKEN_LOG_IDENTITY,
   broken(8, "opening twice is a fault", (store) => {
     let isOpen = false
     return {
@@ -120,7 +122,7 @@ export const BROKEN_REPEATABLE = [
   }),
   broken(8, "a second goodbye is a fault", (store) => ({
     async heartbeat(beat) {
-      const isKnown = (await store.findWorkers({ limit: 100 })).some(({ id }) => id === beat.worker.id)
+      const isKnown = (await allWorkers(store)).some(({ id }) => id === beat.worker.id)
       if (beat.isLeaving && !isKnown) throw new Error(`no worker ${beat.worker.id}`)
       return store.heartbeat(beat)
     },

@@ -80,6 +80,9 @@ const others = [
   broken(6, "live keys are compared without case", (store) =>
     disguising(store, (run) => ({ liveKey: run.liveKey === null ? null : run.liveKey.toLowerCase() })),
   ),
+  broken(6, "live keys are compared without trailing spaces", (store) =>
+    disguising(store, (run) => ({ liveKey: run.liveKey === null ? null : run.liveKey.trimEnd() })),
+  ),
   broken(6, "runs without a live key share one", (store) =>
     disguising(store, (run) => ({ liveKey: run.liveKey ?? "" })),
   ),

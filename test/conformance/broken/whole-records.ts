@@ -1,5 +1,15 @@
 import type { Json, Worker } from "belfry/store"
-import { broken, each, findSchedule, keeping, reading, textsOf, writing } from "./breaking.ts"
+import {
+  allWorkers,
+  broken,
+  each,
+  findSchedule,
+  folded,
+  keeping,
+  reading,
+  textsOf,
+  writing,
+} from "./breaking.ts"
 
 /** What was written is not what is read. */
 export const BROKEN_WHOLE_RECORDS = [
@@ -37,17 +47,19 @@ export const BROKEN_WHOLE_RECORDS = [
   ),
   broken(1, "ids are compared without case, accents and trailing spaces", (store) => {
     const seen = new Map<string, string>()
-    const fold = (id: string) => id.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().trimEnd()
     return {
       enqueue: (runs) =>
         each(runs, async (run) => {
-          const there = seen.get(fold(run.id))
+          const there = seen.get(folded(run.id))
           if (there !== undefined) return { outcome: "exists", runId: there } as const
-          seen.set(fold(run.id), run.id)
+          seen.set(folded(run.id), run.id)
           return (await store.enqueue([run]))[0]!
         }),
     }
   }),
+  broken(1, "workers' ids are compared without case, accents and trailing spaces", (store) => ({
+    heartbeat: (beat) => store.heartbeat({ ...beat, worker: { ...beat.worker, id: folded(beat.worker.id) } }),
+  })),
   broken(1, "ids are cut at 191 characters", (store) =>
     writing(store, (run) => ({ ...run, id: run.id.slice(0, 191) })),
   ),
@@ -94,7 +106,7 @@ export const BROKEN_WHOLE_RECORDS = [
       },
       async heartbeat(beat) {
         const answer = await store.heartbeat(beat)
-        const worker = (await store.findWorkers({ limit: 100 })).find(({ id }) => id === beat.worker.id)
+        const worker = (await allWorkers(store)).find(({ id }) => id === beat.worker.id)
         if (worker && !first.has(worker.id)) first.set(worker.id, worker)
         return answer
       },

@@ -1,5 +1,6 @@
 import { type Attempt, isFinished, type NewRun } from "belfry/store"
-import { allRuns, broken, each, findRun, findSchedule, reading, roundTrip } from "./breaking.ts"
+import { broken, each, findRun, findSchedule, reading, roundTrip } from "./breaking.ts"
+import { BROKEN_LOG_ORDER } from "./logs.ts"
 import { BROKEN_WHOLE_RECORDS } from "./whole-records.ts"
 
 const changes = [
@@ -158,21 +159,21 @@ const plans = [
       },
     }
   }),
-  broken(1, "log lines are stored backwards", (store) => ({
-    appendLogs: (lines) => store.appendLogs([...lines].reverse()),
-  })),
-  broken(1, "log lines are numbered over all runs", (store) => ({
-    readLogs: async (request) => {
-      const others = (await allRuns(store)).filter((run) => run.id < request.runId).length
-      const lines = await store.readLogs(request)
-      return lines.map((line) => ({ ...line, number: line.number + 100 * others }))
+  broken(1, "a fire cancels what its plan cancels", (store) => ({
+    async fire(plans) {
+      await store.transition(plans.flatMap((plan) => plan.cancels))
+      return store.fire(plans)
     },
+  })),
+  broken(1, "the store numbers log lines by itself", (store) => ({
+    readLogs: async (request) =>
+      (await store.readLogs(request)).map((line, index) => ({ ...line, number: index + 1 })),
   })),
   broken(1, "a log line's fields become text", (store) => ({
     appendLogs: (lines) =>
       store.appendLogs(lines.map((line) => ({ ...line, fields: JSON.stringify(line.fields) }))),
   })),
-  broken(1, "log lines of two callers get the same number, and one is lost", (store) => {
+  broken(1, "log lines of two callers at once are taken for one, and the second is lost", (store) => {
     let isBusy = false
     return {
       async appendLogs(lines) {
@@ -193,4 +194,4 @@ const plans = [
   }),
 ]
 
-export const BROKEN_WHOLE = [...BROKEN_WHOLE_RECORDS, ...changes, ...plans]
+export const BROKEN_WHOLE = [...BROKEN_WHOLE_RECORDS, ...changes, ...plans, ...BROKEN_LOG_ORDER]

@@ -1,0 +1,148 @@
+import assert from "node:assert/strict"
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { basename, dirname, join, relative } from "node:path"
+import { fileURLToPath } from "node:url"
+import ts from "typescript"
+import { test } from "vitest"
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url))
+const CACHE = join(ROOT, ".cache/docs-code")
+const BLOCKS = join(CACHE, "blocks")
+
+/** What blocks may speak of without saying it again; a block's own declarations come first. */
+const PRELUDE = `
+declare const scheduler: import("belfry").Scheduler
+declare const store: import("belfry").Store
+declare const report: import("belfry").Task<undefined, undefined>
+declare const importOrders: import("belfry").Task<undefined, undefined>
+declare const sendDigest: import("belfry").Task<{ userId: string; limit?: number }, { userId: string; limit: number }>
+declare const mailer: { send(digest: { userId: string; limit: number }, about: { signal: AbortSignal; idempotencyKey: string }): Promise<number> }
+declare interface MyClient { migrate(): Promise<void>; end(): Promise<void>; clock(): Promise<number> }
+declare function otherOperations(client: MyClient): Omit<import("belfry/store").Store, "open" | "close" | "now">
+declare function emptyDatabase(): Promise<string>
+declare function connect(url: string): Promise<MyClient>
+declare const warehouse: { load(about: { day: string; signal: AbortSignal }): Promise<number> }
+`
+
+/** What a block imports as its reader's own file. */
+const MY_STORE = `export declare function createMyStore(client: MyClient): import("belfry/store").Store`
+
+test("every TypeScript block in the documentation compiles", { timeout: 60_000 }, () => {
+  const blocks = pages().flatMap(blocksOf)
+  rmSync(CACHE, { recursive: true, force: true })
+  for (const folder of [BLOCKS, join(CACHE, "src")]) mkdirSync(folder, { recursive: true })
+  writeFileSync(join(CACHE, "prelude.d.ts"), PRELUDE)
+  writeFileSync(join(CACHE, "src/my-store.ts"), MY_STORE)
+  for (const { file, text } of blocks) writeFileSync(join(BLOCKS, file), text)
+
+  const problems = compile([join(CACHE, "prelude.d.ts"), ...blocks.map(({ file }) => join(BLOCKS, file))])
+
+  assert.ok(blocks.length > 30, `only ${blocks.length} blocks were found`)
+  assert.deepEqual(
+    problems.map((problem) => explain(problem, blocks)),
+    [],
+  )
+})
+
+test("every link between pages of the documentation leads somewhere", () => {
+  const broken = pages().flatMap((page) =>
+    linksOf(page)
+      .filter((link) => !exists(join(dirname(page), link)))
+      .map((link) => `${relative(ROOT, page)}: ${link}`),
+  )
+
+  assert.deepEqual(broken, [])
+})
+
+test("every test named for a requirement is there", () => {
+  const requirements = readFileSync(join(ROOT, "docs/requirements.md"), "utf8")
+  const named = [...requirements.matchAll(/`((?:core|engine|scheduler|test|bench)\/[\w./-]+)`/g)].map(
+    ([, path]) => path!.replace(/^core\//, "src/core/").replace(/^(engine|scheduler)\//, "test/$1/"),
+  )
+
+  assert.ok(named.length > 50)
+  assert.deepEqual(
+    named.filter((path) => !exists(join(ROOT, path))),
+    [],
+  )
+})
+
+test("every export is in the reference", () => {
+  const reference = readFileSync(join(ROOT, "docs/reference/api.md"), "utf8")
+  const named = new Set(
+    [...reference.matchAll(/`([^`]+)`/g)].flatMap(([, code]) => code!.match(/\w+/g) ?? []),
+  )
+
+  const doors = ["index", "cron", "testing", "store"].map((door) => join(ROOT, `src/${door}.ts`))
+  const missing = exportsOf(doors).filter((name) => !named.has(name))
+
+  assert.deepEqual(missing, [])
+})
+
+interface Block {
+  readonly file: string
+  readonly text: string
+  readonly page: string
+  readonly line: number
+}
+
+function pages(): readonly string[] {
+  const docs = readdirSync(join(ROOT, "docs"), { recursive: true, encoding: "utf8" })
+  const top = readdirSync(ROOT).filter((file) => file.endsWith(".md"))
+  return [...top, ...docs.map((file) => join("docs", file))]
+    .filter((file) => file.endsWith(".md"))
+    .map((file) => join(ROOT, file))
+}
+
+function blocksOf(page: string): readonly Block[] {
+  const text = readFileSync(page, "utf8")
+  const name = relative(ROOT, page).replaceAll(/[/\\.]/g, "-")
+  return [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map((match, index) => ({
+    file: `${name}-${index + 1}.ts`,
+    text: match[1]!,
+    page: relative(ROOT, page),
+    line: text.slice(0, match.index).split("\n").length,
+  }))
+}
+
+function programOf(files: readonly string[]): ts.Program {
+  const config = ts.readConfigFile(join(ROOT, "tsconfig.json"), ts.sys.readFile)
+  const { options } = ts.parseJsonConfigFileContent(config.config, ts.sys, ROOT)
+  // A block shows one thing; what it makes is often used by the reader only.
+  return ts.createProgram(files, { ...options, noUnusedLocals: false, noUnusedParameters: false })
+}
+
+function exportsOf(files: readonly string[]): readonly string[] {
+  const program = programOf(files)
+  const checker = program.getTypeChecker()
+  return files.flatMap((file) => {
+    const door = checker.getSymbolAtLocation(program.getSourceFile(file)!)!
+    return checker.getExportsOfModule(door).map((symbol) => symbol.name)
+  })
+}
+
+function compile(files: readonly string[]): readonly ts.Diagnostic[] {
+  const program = programOf(files)
+  return files.flatMap((file) => {
+    const source = program.getSourceFile(file)
+    return [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)]
+  })
+}
+
+function explain({ file, start, messageText }: ts.Diagnostic, blocks: readonly Block[]): string {
+  const text = ts.flattenDiagnosticMessageText(messageText, "\n")
+  const block = blocks.find((each) => each.file === basename(file?.fileName ?? ""))
+  const line = file === undefined ? 0 : file.getLineAndCharacterOfPosition(start ?? 0).line + 1
+  return `${block?.page}:${(block?.line ?? 0) + line}: ${text}`
+}
+
+function linksOf(page: string): readonly string[] {
+  const prose = readFileSync(page, "utf8").replaceAll(/^```.*?^```$/gms, "")
+  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)]
+    .map((match) => match[1]!.split("#")[0]!)
+    .filter((link) => link !== "" && !/^[a-z]+:/.test(link))
+}
+
+function exists(path: string): boolean {
+  return ts.sys.fileExists(path) || ts.sys.directoryExists(path)
+}

@@ -1,0 +1,166 @@
+import assert from "node:assert/strict"
+import { describe, test } from "vitest"
+import { RunLog } from "../../src/engine/run-log.ts"
+import { defineTask } from "../../src/index.ts"
+import { aRun } from "../../src/store/laws/factories.ts"
+import type { Store } from "../../src/store/store.ts"
+import { faultyStore } from "../support/faulty-store.ts"
+import { Fleet, taking } from "../support/fleet.ts"
+
+/** A log of the first attempt of a stored run, over a wire that can break. */
+async function aLog(wrap: (store: Store) => Store = (store) => store) {
+  const fleet = new Fleet()
+  const wire = faultyStore(wrap(fleet.store))
+  await fleet.store.enqueue([aRun({ id: "r" })])
+  const log = new RunLog({ store: wire.store, clock: fleet.clock, runId: "r", attempt: 1 })
+  const stored = async () => {
+    const lines = await fleet.store.readLogs({ runId: "r", after: null, limit: 10_000 })
+    return lines.map(({ number, message }) => `${number} ${message}`)
+  }
+  return { fleet, wire, log, stored }
+}
+
+describe("a log whose store is away", () => {
+  test("keeps its lines and sends them with the next, in their order", async () => {
+    const { fleet, wire, log, stored } = await aLog()
+    wire.breakDown("appendLogs")
+    log.info("one")
+    await fleet.advance("600ms")
+    wire.mend()
+
+    log.info("two")
+    await fleet.advance("2s")
+
+    assert.deepEqual(await stored(), ["1 one", "2 two"])
+    assert.equal(wire.count("appendLogs"), 2)
+  })
+
+  test("sends again by itself, without a further line, and dates the line by when it was written", async () => {
+    const { fleet, wire, log, stored } = await aLog()
+    const writtenAt = fleet.clock.now()
+    wire.breakDown("appendLogs")
+    log.info("one")
+    await fleet.advance("5s")
+    wire.mend()
+
+    await fleet.advance("10s")
+
+    assert.deepEqual(await stored(), ["1 one"])
+    const [line] = await fleet.store.readLogs({ runId: "r", after: null, limit: 1 })
+    assert.equal(line?.at, writtenAt)
+  })
+
+  test("stops by itself after eight tries, and begins again with the next line", async () => {
+    const { fleet, wire, log, stored } = await aLog()
+    wire.breakDown("appendLogs")
+    log.info("one")
+    await fleet.advance("1h")
+    const tries = wire.count("appendLogs")
+    wire.mend()
+    await fleet.advance("1h")
+    const silent = await stored()
+
+    log.info("two")
+    await fleet.advance("5m")
+
+    assert.deepEqual([tries, silent], [8, []])
+    assert.deepEqual(await stored(), ["1 one", "2 two"])
+  })
+
+  test("stores a line once when only the reply was lost", async () => {
+    const { fleet, wire, log, stored } = await aLog()
+    wire.loseReplies("appendLogs")
+    log.info("one")
+    log.info("two")
+    await fleet.advance("600ms")
+    wire.mend()
+
+    await fleet.until(log.flush())
+
+    assert.deepEqual(await stored(), ["1 one", "2 two"])
+  })
+
+  test("at its end tries three times in half a second, then gives up and leaves no timer", async () => {
+    const { fleet, wire, log, stored } = await aLog()
+    wire.breakDown("appendLogs")
+    log.info("lost")
+    const before = fleet.clock.now()
+
+    await fleet.until(log.flush())
+
+    assert.deepEqual([wire.count("appendLogs"), fleet.clock.now() - before], [3, 500])
+    wire.mend()
+    await fleet.advance("1h")
+    assert.deepEqual([await stored(), wire.count("appendLogs")], [[], 3])
+  })
+
+  test("at its end is stored if one of the tries gets through", async () => {
+    const { fleet, wire, log, stored } = await aLog()
+    wire.breakDown("appendLogs")
+    for (let index = 1; index <= 450; index++) log.info("line")
+    const end = log.flush()
+    await fleet.advance("300ms")
+    wire.mend()
+
+    await fleet.until(end)
+
+    assert.equal((await stored()).length, 450)
+  })
+
+  test("holds up the end of its run by two seconds at most when the store doesn't answer", async () => {
+    const { fleet, log } = await aLog((store) => ({ ...store, appendLogs: () => new Promise(() => {}) }))
+    log.info("never answered")
+    const before = fleet.clock.now()
+
+    await fleet.until(log.flush())
+
+    assert.equal(fleet.clock.now() - before, 2_000)
+  })
+})
+
+test("a log sends its lines by two hundred, however many were written at once", async () => {
+  const sizes: number[] = []
+  const { fleet, log, stored } = await aLog((store) => ({
+    ...store,
+    appendLogs(lines) {
+      sizes.push(lines.length)
+      return store.appendLogs(lines)
+    },
+  }))
+
+  for (let index = 1; index <= 1_001; index++) log.info("line")
+  await fleet.until(log.flush())
+
+  assert.deepEqual(sizes, [200, 200, 200, 200, 200, 1])
+  assert.equal((await stored()).length, 1_001)
+})
+
+test("each attempt numbers its own lines, and the pages of a run's log go through all of them", async () => {
+  await using fleet = new Fleet()
+  const task = defineTask({
+    name: "task",
+    retry: { attempts: 2 },
+    async run({ log, run }) {
+      log.info(`first of ${run.attempt}`)
+      await taking(fleet.clock, "1s")
+      log.info(`second of ${run.attempt}`)
+      if (run.attempt === 1) throw new Error("once more")
+    },
+  })
+  const node = await fleet.started({ tasks: [task] })
+  const { runId } = await node.enqueue(task)
+  await fleet.advance("10m")
+
+  const seen = await node.runs.logs(runId, { limit: 3 })
+  const rest = await node.runs.logs(runId, { after: seen[2]!, limit: 3 })
+
+  assert.deepEqual(
+    [...seen, ...rest].map(({ attempt, number, message }) => [attempt, number, message]),
+    [
+      [1, 1, "first of 1"],
+      [1, 2, "second of 1"],
+      [2, 1, "first of 2"],
+      [2, 2, "second of 2"],
+    ],
+  )
+})

@@ -1,0 +1,69 @@
+import { execFileSync } from "node:child_process"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, beforeAll, expect, test } from "vitest"
+
+const root = join(import.meta.dirname, "..", "..")
+const run = (command: string, args: readonly string[], cwd: string) =>
+  execFileSync(command, args, { cwd, encoding: "utf8" })
+
+let folder: string
+let packed: { filename: string; files: { path: string }[] }
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "belfry-package-"))
+  run("npm", ["run", "build"], root)
+  packed = JSON.parse(run("npm", ["pack", "--json", "--pack-destination", folder], root))[0]
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module", private: true }))
+  run("npm", ["install", "--no-audit", "--no-fund", "--offline", join(folder, packed.filename)], folder)
+}, 120_000)
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+test("the package holds the built files and the papers, and nothing else", () => {
+  const others = packed.files
+    .map(({ path }) => path)
+    .filter((path) => !/^dist\/[\w.-]+\.(js|d\.ts|js\.map|d\.ts\.map)$/.test(path))
+
+  expect(others.sort()).toEqual(["CHANGELOG.md", "LICENSE", "README.md", "package.json"])
+})
+
+test("the package installs without dependencies and scripts", () => {
+  const manifest = JSON.parse(
+    run("npm", ["pkg", "get", "dependencies", "scripts.install", "scripts.postinstall"], root),
+  )
+
+  expect(manifest).toEqual({})
+})
+
+test("a stranger's program runs on the installed package, through every entry point", () => {
+  writeFileSync(
+    join(folder, "program.js"),
+    `import { createScheduler, defineTask, memory } from "belfry"
+     import { next, parse } from "belfry/cron"
+     import { LAWS } from "belfry/store"
+     import { createTestScheduler } from "belfry/testing"
+
+     const greet = defineTask({ name: "greet", run: () => "hello" })
+     const scheduler = createScheduler({ store: memory(), tasks: [greet] })
+     await scheduler.start()
+     const { runId } = await scheduler.enqueue(greet)
+     while ((await scheduler.runs.get(runId)).state !== "succeeded") await new Promise((resolve) => setImmediate(resolve))
+     const run = await scheduler.runs.get(runId)
+     await scheduler.stop()
+
+     const test = await createTestScheduler({ tasks: [greet], schedules: [greet.schedule("hourly", { cron: "@hourly" })] })
+     await test.advance("1d")
+     const count = (await test.runs()).length
+     await test.scheduler.stop()
+
+     const at = next(parse("30 2 * * *", { timezone: "Europe/Berlin" }), "2026-03-28T12:00:00Z")
+     console.log(JSON.stringify({ details: run.details, count, at, laws: LAWS.length }))
+    `,
+  )
+
+  const output = JSON.parse(run(process.execPath, ["program.js"], folder))
+
+  expect(output).toEqual({ details: "hello", count: 24, at: "2026-03-29T01:00:00.000Z", laws: 11 })
+})

@@ -1,0 +1,129 @@
+import assert from "node:assert/strict"
+import { test } from "vitest"
+import { defineTask, type EnqueueOptions } from "../../src/index.ts"
+import { Fleet } from "../support/fleet.ts"
+
+const task = defineTask({ name: "send", run: () => "done" })
+
+test("an enqueued run is stored with what was asked for", async () => {
+  await using fleet = new Fleet()
+  const node = fleet.node({ tasks: [task] })
+
+  const answer = await node.enqueue("send", { to: "ada" }, { id: "mail-1", priority: "low", by: "grace" })
+
+  const run = (await node.runs.get("mail-1"))!
+  assert.deepEqual(answer, { outcome: "created", runId: "mail-1" })
+  assert.deepEqual([run.state, run.task, run.payload, run.priority], ["pending", "send", { to: "ada" }, -10])
+  assert.deepEqual([run.triggeredBy, run.by, run.scheduleId], ["api", "grace", null])
+})
+
+test("without an id, each run gets one of its own", async () => {
+  await using fleet = new Fleet()
+  const node = fleet.node({ tasks: [task] })
+
+  const first = await node.enqueue(task)
+  const second = await node.enqueue(task)
+
+  assert.notEqual(first.runId, second.runId)
+  assert.equal((await node.runs.list()).length, 2)
+})
+
+test("the same id again does nothing, also after the run has finished", async () => {
+  await using fleet = new Fleet()
+  const node = await fleet.started({ tasks: [task] })
+  await node.enqueue(task, undefined, { id: "once" })
+  await fleet.advance("1s")
+
+  assert.deepEqual(await node.enqueue(task, undefined, { id: "once" }), { outcome: "exists", runId: "once" })
+  await fleet.advance("1s")
+  assert.equal((await node.runs.get("once"))?.attempt, 1)
+})
+
+test("while an unfinished run has a key, another with it is not stored; afterwards it is", async () => {
+  await using fleet = new Fleet()
+  const node = await fleet.started({ tasks: [task] })
+  const options = { key: "digest:42", delay: "10m" } as const
+
+  const first = await node.enqueue(task, undefined, options)
+  const second = await node.enqueue(task, undefined, options)
+  assert.deepEqual(second, { outcome: "held", runId: first.runId })
+
+  await fleet.advance("11m")
+  assert.equal((await node.enqueue(task, undefined, options)).outcome, "created")
+})
+
+test("a key of a user's never meets one of a schedule's", async () => {
+  await using fleet = new Fleet()
+  const node = fleet.node({ tasks: [task] })
+  await node.schedules.create("s", { task, every: "1h" })
+  await node.enqueue(task, undefined, { key: "schedule:s" })
+
+  assert.equal((await node.schedules.trigger("s")).outcome, "created")
+})
+
+test("a delay counts from now, a time is a time; both: whichever is later", async () => {
+  await using fleet = new Fleet()
+  const node = fleet.node({ tasks: [task] })
+  const dueAt = async (options: EnqueueOptions) => {
+    const { runId } = await node.enqueue(task, undefined, options)
+    return (await node.runs.get(runId))?.claimableAt?.toISOString().slice(11, 19)
+  }
+
+  assert.equal(await dueAt({}), "00:00:00")
+  assert.equal(await dueAt({ delay: "90s" }), "00:01:30")
+  assert.equal(await dueAt({ delay: 1_000 }), "00:00:01")
+  assert.equal(await dueAt({ at: new Date("2026-01-01T05:00:00Z") }), "05:00:00")
+  assert.equal(await dueAt({ at: "2026-01-01T05:00:00+02:00" }), "03:00:00")
+  assert.equal(await dueAt({ at: "2026-01-01T05:00:00Z", delay: "6h" }), "06:00:00")
+  assert.equal(await dueAt({ at: "2020-01-01T05:00:00Z" }), "00:00:00")
+})
+
+const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
+  ["an id with a space", { id: "a b" }, "BELFRY_RUN_INVALID", /Run id "a b" is not valid: use 1 to 300/],
+  ["an empty id", { id: "" }, "BELFRY_RUN_INVALID", /Run id "" is not valid/],
+  ["a delay that is none", { delay: "soon" }, "BELFRY_DURATION_INVALID", /delay "soon" is not a duration/],
+  ["a negative delay", { delay: -1 }, "BELFRY_DURATION_INVALID", /delay -1/],
+  ["a time without an offset", { at: "2026-01-01T05:00:00" }, "BELFRY_INSTANT_INVALID", /with an offset/],
+  ["a fractional priority", { priority: 1.5 }, "BELFRY_RUN_INVALID", /Priority 1.5 is not an integer/],
+  [
+    "a limit of none",
+    { concurrency: { key: "k", limit: 0 } },
+    "BELFRY_RUN_INVALID",
+    /concurrency.limit is 0/,
+  ],
+  ["no attempts", { retry: { attempts: 0 } }, "BELFRY_TASK_INVALID", /retry.attempts is 0/],
+  ["a timeout that is none", { timeout: "x" }, "BELFRY_DURATION_INVALID", /timeout "x"/],
+]
+for (const [name, options, code, message] of REFUSED) {
+  test(`${name} is refused before anything is stored`, async () => {
+    await using fleet = new Fleet()
+    const node = fleet.node({ tasks: [task] })
+
+    await assert.rejects(node.enqueue(task, undefined, options as EnqueueOptions), { code, message })
+
+    assert.deepEqual(await node.runs.list(), [])
+  })
+}
+
+test("a payload that JSON can't hold, or that is too large, is refused", async () => {
+  await using fleet = new Fleet()
+  const node = fleet.node()
+  const circular: unknown[] = []
+  circular.push(circular)
+  let deep: unknown[] = []
+  for (let depth = 0; depth < 20_000; depth++) deep = [deep]
+
+  for (const payload of [circular, 10n, { f() {} }, Symbol("s"), () => 1, { n: Number.NaN }, deep])
+    await assert.rejects(node.enqueue("send", payload), { code: "BELFRY_PAYLOAD_INVALID" })
+  await assert.rejects(node.enqueue("send", "x".repeat(1_048_577)), { code: "BELFRY_PAYLOAD_TOO_LARGE" })
+
+  const limit = "x".repeat(1_048_576 - 2)
+  const { runId } = await node.enqueue("send", limit)
+  assert.equal((await node.runs.get(runId))?.payload, limit)
+})
+
+test("a task's name is not empty", async () => {
+  await using fleet = new Fleet()
+
+  await assert.rejects(fleet.node().enqueue(""), { code: "BELFRY_RUN_INVALID", message: /name is empty/ })
+})

@@ -1,0 +1,62 @@
+import assert from "node:assert/strict"
+import { test } from "vitest"
+import { createScheduler, memory, type SchedulerOptions } from "../../src/index.ts"
+
+const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
+  ["no slots", { concurrency: 0 }, "BELFRY_SCHEDULER_INVALID", /concurrency is 0; use 1 to 10000/],
+  ["half a slot", { concurrency: 0.5 }, "BELFRY_SCHEDULER_INVALID", /concurrency is 0.5/],
+  [
+    "a lease too short to keep",
+    { lease: "50ms" },
+    "BELFRY_SCHEDULER_INVALID",
+    /lease is 50; use at least 100ms/,
+  ],
+  [
+    "a poll that would spin",
+    { pollInterval: 1 },
+    "BELFRY_SCHEDULER_INVALID",
+    /pollInterval is 1; use at least/,
+  ],
+  [
+    "a lease that is no duration",
+    { lease: "long" },
+    "BELFRY_DURATION_INVALID",
+    /lease "long" is not a duration/,
+  ],
+  [
+    "a retention that is none",
+    { retention: { age: "ever" } },
+    "BELFRY_DURATION_INVALID",
+    /retention.age "ever"/,
+  ],
+]
+for (const [name, options, code, message] of REFUSED) {
+  test(`${name} is refused when the scheduler is made`, () => {
+    assert.throws(() => createScheduler({ store: memory(), ...(options as Partial<SchedulerOptions>) }), {
+      code,
+      message,
+    })
+  })
+}
+
+test("making a scheduler touches nothing: the store isn't opened before it is needed", async () => {
+  const calls: string[] = []
+  const store = new Proxy(memory(), {
+    get(target, name) {
+      calls.push(String(name))
+      return Reflect.get(target, name)
+    },
+  })
+
+  const scheduler = createScheduler({ store })
+  assert.deepEqual(calls, [])
+
+  await scheduler.runs.list()
+  assert.equal(calls[0], "open")
+})
+
+test("a stop timeout that is no duration is refused", () => {
+  const scheduler = createScheduler({ store: memory() })
+
+  assert.throws(() => scheduler.stop({ timeout: "soon" as "1s" }), { code: "BELFRY_DURATION_INVALID" })
+})

@@ -1,0 +1,188 @@
+import assert from "node:assert/strict"
+import * as v from "valibot"
+import { describe, test } from "vitest"
+import * as z from "zod"
+import { defineTask } from "../../src/index.ts"
+import { createTestScheduler } from "../../src/testing.ts"
+import { Fleet } from "../support/fleet.ts"
+
+const SCHEMAS = {
+  Zod: z.object({ userId: z.string(), limit: z.number().default(10) }),
+  Valibot: v.object({ userId: v.string(), limit: v.optional(v.number(), 10) }),
+}
+
+for (const [library, payload] of Object.entries(SCHEMAS)) {
+  describe(`a ${library} schema`, () => {
+    function digest() {
+      const seen: unknown[] = []
+      const task = defineTask({
+        name: "digest",
+        payload: payload as typeof SCHEMAS.Zod,
+        run: (context) => void seen.push(context.payload),
+      })
+      return { task, seen }
+    }
+    const wrong = { userId: 42 } as unknown as { userId: string }
+    const refusal = {
+      code: "BELFRY_PAYLOAD_INVALID",
+      message: /^Payload of task "digest" is invalid at userId: /,
+    }
+
+    test("is checked where a schedule is declared", () => {
+      const { task } = digest()
+
+      assert.throws(() => task.schedule("s", { every: "1h", payload: wrong }), refusal)
+      assert.equal(task.schedule("s", { every: "1h", payload: { userId: "1" } }).id, "s")
+    })
+
+    test("is checked at enqueue, by value and by name", async () => {
+      const { task } = digest()
+      await using test = await createTestScheduler({ tasks: [task] })
+
+      await assert.rejects(test.scheduler.enqueue(task, wrong), refusal)
+      await assert.rejects(test.scheduler.enqueue("digest", wrong), refusal)
+      assert.deepEqual(await test.runs(), [])
+    })
+
+    test("is checked when a schedule is created, updated and triggered", async () => {
+      const { task } = digest()
+      await using test = await createTestScheduler({ tasks: [task] })
+      const { schedules } = test.scheduler
+
+      await assert.rejects(schedules.create("s", { task, every: "1h", payload: wrong }), refusal)
+      await schedules.create("s", { task, every: "1h", payload: { userId: "1" } })
+      await assert.rejects(schedules.update("s", { payload: wrong }, { ifRevision: 1 }), refusal)
+      await assert.rejects(schedules.update("s", { payload: null }, { ifRevision: 1 }), {
+        code: "BELFRY_PAYLOAD_INVALID",
+      })
+      await assert.rejects(schedules.trigger("s", { payload: wrong }), refusal)
+    })
+
+    test("stores what was given and hands the task what the schema makes of it", async () => {
+      const { task, seen } = digest()
+      await using test = await createTestScheduler({ tasks: [task] })
+
+      await test.scheduler.enqueue(task, { userId: "1" })
+      await test.advance("1s")
+
+      assert.deepEqual((await test.runs())[0]?.payload, { userId: "1" })
+      assert.deepEqual(seen, [{ userId: "1", limit: 10 }])
+    })
+
+    test("is checked at run, where a wrong payload fails without a retry", async () => {
+      const { task, seen } = digest()
+      await using fleet = new Fleet()
+      // A process that doesn't define the task can't check what it enqueues.
+      await fleet.node().enqueue("digest", wrong, { id: "r", retry: { attempts: 5 } })
+
+      const node = await fleet.started({ tasks: [task] })
+      await fleet.advance("1h")
+
+      const run = await node.runs.get("r")
+      assert.deepEqual([run?.state, run?.attempt], ["failed", 1])
+      assert.match(run!.error!, /Payload of task "digest" is invalid at userId/)
+      assert.deepEqual(seen, [])
+    })
+  })
+}
+
+describe("schemas that answer asynchronously", () => {
+  const payload = z.object({ userId: z.string().refine(async (id) => id.startsWith("u")) })
+  const task = defineTask({ name: "digest", payload, run: () => "done" })
+
+  test("are waited for at start, where a wrong payload keeps the scheduler from starting", async () => {
+    const schedules = [task.schedule("s", { every: "1h", payload: { userId: "x1" } })]
+
+    await assert.rejects(createTestScheduler({ tasks: [task], schedules }), {
+      code: "BELFRY_PAYLOAD_INVALID",
+    })
+  })
+
+  test("are waited for at enqueue", async () => {
+    await using test = await createTestScheduler({ tasks: [task] })
+
+    await assert.rejects(test.scheduler.enqueue(task, { userId: "x1" }), { code: "BELFRY_PAYLOAD_INVALID" })
+    assert.equal((await test.scheduler.enqueue(task, { userId: "u1" })).outcome, "created")
+  })
+})
+
+describe("payloads as JSON keeps them", () => {
+  test("a payload that JSON turns into something else is refused at enqueue, not at the run", async () => {
+    const task = defineTask({ name: "t", payload: z.object({ day: z.date() }), run: () => "done" })
+    await using test = await createTestScheduler({ tasks: [task] })
+
+    await assert.rejects(test.scheduler.enqueue(task, { day: new Date(0) }), {
+      code: "BELFRY_PAYLOAD_INVALID",
+      message: /at day: /,
+    })
+    assert.throws(() => task.schedule("s", { every: "1h", payload: { day: new Date(0) } }), {
+      code: "BELFRY_PAYLOAD_INVALID",
+    })
+  })
+
+  test("a schema may read a date out of its text", async () => {
+    const seen: unknown[] = []
+    const payload = z.object({ day: z.coerce.date() })
+    const task = defineTask({ name: "t", payload, run: (context) => void seen.push(context.payload.day) })
+    await using test = await createTestScheduler({ tasks: [task] })
+
+    await test.scheduler.enqueue(task, { day: new Date(0) })
+    await test.advance("1s")
+
+    assert.deepEqual(seen, [new Date(0)])
+  })
+
+  for (const [name, payload, given, expected] of [
+    ["nothing, where the schema allows it", z.string().optional(), undefined, undefined],
+    ["nothing, with a default", z.string().default("x"), undefined, "x"],
+    ["null, where only null is allowed", z.null(), null, null],
+    ["null, where it may be null", z.string().nullable(), null, null],
+  ] as const) {
+    test(`${name}, reaches the task`, async () => {
+      const seen: unknown[] = []
+      const schema = payload as unknown as z.ZodType<unknown, unknown>
+      const task = defineTask({
+        name: "t",
+        payload: schema,
+        run: (context) => void seen.push(context.payload),
+      })
+      const schedules = [task.schedule("s", { every: "1h", payload: given })]
+      await using test = await createTestScheduler({ tasks: [task], schedules })
+
+      await test.scheduler.enqueue(task, given)
+      await test.advance("1h")
+
+      assert.deepEqual(seen, [expected, expected])
+    })
+  }
+
+  test("a task without a schema is given what was enqueued, and nothing as undefined", async () => {
+    const seen: unknown[] = []
+    const task = defineTask({ name: "t", run: (context) => void seen.push(context.payload) })
+    await using test = await createTestScheduler({ tasks: [task] })
+
+    await test.scheduler.enqueue("t", { a: 1 })
+    await test.scheduler.enqueue(task)
+    await test.advance("1s")
+
+    assert.deepEqual(seen, [{ a: 1 }, undefined])
+  })
+})
+
+describe("defineTask", () => {
+  const run = () => undefined
+  const REFUSED: readonly (readonly [string, object, string])[] = [
+    ["an empty name", { name: "", run }, "BELFRY_TASK_INVALID"],
+    ["a name with a space", { name: "a b", run }, "BELFRY_TASK_INVALID"],
+    ["no run function", { name: "t" }, "BELFRY_TASK_INVALID"],
+    ["a schema that is none", { name: "t", run, payload: {} }, "BELFRY_TASK_INVALID"],
+    ["a timeout that is none", { name: "t", run, timeout: "long" }, "BELFRY_DURATION_INVALID"],
+    ["no attempts", { name: "t", run, retry: { attempts: 0 } }, "BELFRY_TASK_INVALID"],
+    ["a lease too short to keep", { name: "t", run, lease: "50ms" }, "BELFRY_TASK_INVALID"],
+  ]
+  for (const [name, options, code] of REFUSED) {
+    test(`refuses ${name}`, () => {
+      assert.throws(() => defineTask(options as Parameters<typeof defineTask>[0]), { code })
+    })
+  }
+})

@@ -1,0 +1,160 @@
+import assert from "node:assert/strict"
+import { test } from "vitest"
+import { defineTask } from "../../src/index.ts"
+import { Fleet, never } from "../support/fleet.ts"
+
+const failing = defineTask({
+  name: "failing",
+  retry: { attempts: 1 },
+  run: ({ run }) => (run.attempt === 1 ? Promise.reject(new Error("no luck")) : "luck"),
+})
+const task = defineTask({ name: "task", run: () => "done" })
+const endless = defineTask({ name: "endless", run: () => never })
+
+test("a run is shown with its whole story", async () => {
+  await using fleet = new Fleet()
+  const node = await fleet.started({ tasks: [task] })
+  await node.enqueue(task, undefined, { id: "r" })
+  await fleet.advance("1s")
+
+  const run = (await node.runs.get("r"))!
+
+  const { workerId, ...attempt } = run.attempts[0]!
+  assert.match(workerId, /:\d+:/)
+  const at = new Date("2026-01-01T00:00:00Z")
+  assert.deepEqual(attempt, {
+    attempt: 1,
+    startedAt: at,
+    endedAt: at,
+    durationMs: 0,
+    outcome: "succeeded",
+    error: null,
+  })
+  assert.deepEqual([run.success, run.durationMs, run.completedAt, run.claimableAt], [true, 0, at, null])
+  assert.equal(await node.runs.get("no such run"), null)
+})
+
+test("lists are newest first, filtered, and read page by page", async () => {
+  await using fleet = new Fleet()
+  const node = await fleet.started({ tasks: [task, failing] })
+  for (let index = 0; index < 6; index++) {
+    await node.enqueue(index % 2 === 0 ? task : failing, undefined, { id: `r${index}` })
+    await fleet.advance("1s")
+  }
+  const ids = async (query?: Parameters<typeof node.runs.list>[0]) =>
+    (await node.runs.list(query)).map(({ id }) => id)
+
+  assert.deepEqual(await ids(), ["r5", "r4", "r3", "r2", "r1", "r0"])
+  assert.deepEqual(await ids({ task }), ["r4", "r2", "r0"])
+  assert.deepEqual(await ids({ task: "failing" }), ["r5", "r3", "r1"])
+  assert.deepEqual(await ids({ state: "failed", limit: 1 }), ["r5"])
+  assert.deepEqual(await ids({ state: ["failed", "succeeded"], triggeredBy: "api", limit: 2 }), ["r5", "r4"])
+  assert.deepEqual(await ids({ schedule: "none" }), [])
+  const [, second] = await node.runs.list({ limit: 2 })
+  assert.deepEqual(await ids({ before: second!, limit: 2 }), ["r3", "r2"])
+})
+
+test("counts are by state", async () => {
+  await using fleet = new Fleet()
+  const node = await fleet.started({ tasks: [task, failing] })
+  await node.enqueue(task)
+  await node.enqueue(failing)
+  await node.enqueue("unknown-task")
+  await fleet.advance("1s")
+
+  const none = { running: 0, cancelled: 0, skipped: 0 }
+  assert.deepEqual(await node.runs.count(), { ...none, pending: 1, succeeded: 1, failed: 1 })
+  assert.deepEqual(await node.runs.count({ task }), { ...none, pending: 0, succeeded: 1, failed: 0 })
+})
+
+test("a failed run is retried as the same run, with fresh attempts", async () => {
+  await using fleet = new Fleet()
+  const node = await fleet.started({ tasks: [failing] })
+  await node.enqueue(failing, undefined, { id: "r" })
+  await fleet.advance("1s")
+
+  const retried = await node.runs.retry("r", { by: "ada" })
+  assert.deepEqual([retried.failures, retried.by], [0, "ada"])
+  await fleet.advance("1s")
+
+  const run = await node.runs.get("r")
+  assert.deepEqual([run?.state, run?.attempt, run?.details, run?.error], ["succeeded", 2, "luck", null])
+  assert.deepEqual(
+    run?.attempts.map(({ outcome }) => outcome),
+    ["failed", "succeeded"],
+  )
+})
+
+test("a cancelled run is retried too", async () => {
+  await using fleet = new Fleet()
+  const node = fleet.node({ tasks: [task] })
+  await node.enqueue(task, undefined, { id: "r" })
+  await node.runs.cancel("r")
+
+  assert.equal((await node.runs.retry("r")).state, "pending")
+})
+
+test("a step that doesn't apply to the run's state is refused", async () => {
+  await using fleet = new Fleet()
+  const node = await fleet.started({ tasks: [task] })
+  await node.enqueue(task, undefined, { id: "done" })
+  await node.enqueue("later", null, { id: "pending" })
+  await fleet.advance("1s")
+  const refused = (step: Promise<unknown>, message: string) =>
+    assert.rejects(step, { code: "BELFRY_RUN_STATE", message, status: 409 })
+
+  await refused(node.runs.cancel("done"), `Run "done" is succeeded and can't be cancelled.`)
+  await refused(node.runs.retry("done"), `Run "done" is succeeded and can't be tried again.`)
+  await refused(node.runs.release("done"), `Run "done" is succeeded and can't be released.`)
+  await refused(node.runs.retry("pending"), `Run "pending" is pending and can't be tried again.`)
+  await refused(node.runs.release("pending"), `Run "pending" is pending and can't be released.`)
+})
+
+test("steps on a run that isn't there are refused", async () => {
+  await using fleet = new Fleet()
+  const { runs } = fleet.node()
+  const missing = { code: "BELFRY_RUN_NOT_FOUND", message: 'There is no run "x".' }
+
+  await assert.rejects(runs.cancel("x"), missing)
+  await assert.rejects(runs.retry("x"), missing)
+  await assert.rejects(runs.release("x"), missing)
+  assert.deepEqual(await runs.logs("x"), [])
+})
+
+test("a run can't be retried while another unfinished one holds its key", async () => {
+  await using fleet = new Fleet()
+  const node = fleet.node()
+  await node.enqueue("later", null, { id: "first", key: "k" })
+  await node.runs.cancel("first")
+  await node.enqueue("later", null, { id: "second", key: "k" })
+
+  await assert.rejects(node.runs.retry("first"), {
+    code: "BELFRY_RUN_HELD",
+    message: `Run "first" can't be tried again: another unfinished run holds its key.`,
+  })
+})
+
+test("a released run is given to the next worker, and the attempt doesn't count as a failure", async () => {
+  await using fleet = new Fleet()
+  const node = await fleet.started({ tasks: [endless] })
+  await node.enqueue(endless, undefined, { id: "r" })
+  await fleet.advance("1s")
+
+  await node.runs.release("r", { reason: "stuck", by: "ada" })
+  await fleet.advance("1s")
+
+  const run = await node.runs.get("r")
+  assert.deepEqual([run?.state, run?.attempt, run?.failures, run?.lost], ["running", 2, 0, 0])
+  assert.equal(run?.attempts[0]?.outcome, "released")
+})
+
+test("who steps in is kept with the run", async () => {
+  await using fleet = new Fleet()
+  const node = fleet.node()
+  await node.enqueue("later", null, { id: "r" })
+
+  const run = await node.runs.cancel("r", { by: "ada", reason: "wrong day" })
+
+  assert.deepEqual([run.state, run.by, run.reason], ["cancelled", "ada", "wrong day"])
+  assert.equal((await node.runs.get("r"))?.completedAt?.toISOString(), "2026-01-01T00:00:00.000Z")
+})

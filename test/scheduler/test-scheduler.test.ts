@@ -1,0 +1,106 @@
+import assert from "node:assert/strict"
+import { readFile } from "node:fs/promises"
+import { test } from "vitest"
+import { createScheduler, defineTask, memory, silentLogger } from "../../src/index.ts"
+import { createTestScheduler, waitForRun } from "../../src/testing.ts"
+
+const digest = defineTask({ name: "send-digest", run: () => "sent" })
+const weekdays = digest.schedule("weekday-digest", { cron: "0 8 * * 1-5", timezone: "Europe/Paris" })
+
+test("the digest goes out at eight in Paris, also on the day the clocks change", async () => {
+  await using scheduler = await createTestScheduler({
+    tasks: [digest],
+    schedules: [weekdays],
+    startAt: "2026-03-27T06:59:00Z",
+  })
+
+  await scheduler.advance("1m")
+  await scheduler.advance("3d")
+
+  assert.deepEqual(
+    (await scheduler.runs({ task: digest })).map((run) => run.scheduledFor?.toISOString()),
+    ["2026-03-27T07:00:00.000Z", "2026-03-30T06:00:00.000Z"],
+  )
+})
+
+test("the next occurrences can be seen without running anything", async () => {
+  await using scheduler = await createTestScheduler({
+    tasks: [digest],
+    schedules: [weekdays],
+    startAt: "2026-03-27T12:00:00Z",
+  })
+
+  const next = await scheduler.next("weekday-digest", 2)
+
+  assert.deepEqual(
+    next.map(({ dueAt }) => dueAt.toISOString()),
+    ["2026-03-30T06:00:00.000Z", "2026-03-31T06:00:00.000Z"],
+  )
+  assert.deepEqual(await scheduler.runs(), [])
+})
+
+test("waiting for a run lets time pass only as far as it takes", async () => {
+  await using scheduler = await createTestScheduler({
+    tasks: [digest],
+    schedules: [weekdays],
+    startAt: "2026-03-27T06:00:00Z",
+  })
+
+  const run = await scheduler.waitFor({ task: digest, state: "succeeded" }, { within: "2h" })
+
+  assert.equal(run.id, "weekday-digest@2026-03-27T07:00:00Z")
+  assert.equal(scheduler.now().toISOString(), "2026-03-27T07:00:00.000Z")
+  await assert.rejects(
+    scheduler.waitFor({ state: "failed" }, { within: "1h" }),
+    /No run matched .* within 1h/,
+  )
+})
+
+test("time stands still while a task does real work", async () => {
+  const self = new URL(import.meta.url)
+  const reading = defineTask({ name: "reading", lease: "1s", run: async () => (await readFile(self)).length })
+  await using scheduler = await createTestScheduler({ tasks: [reading] })
+
+  await scheduler.scheduler.enqueue(reading)
+  await scheduler.advance("1h")
+
+  const [run] = await scheduler.runs()
+  assert.deepEqual([run?.state, run?.attempt, run?.durationMs], ["succeeded", 1, 0])
+})
+
+test("a month of hourly runs passes in an instant", async () => {
+  const hourly = digest.schedule("hourly", { cron: "0 * * * *" })
+  await using scheduler = await createTestScheduler({
+    tasks: [digest],
+    schedules: [hourly],
+    retention: { age: "1d", perSchedule: 10 },
+  })
+
+  await scheduler.advance("30d")
+
+  assert.equal((await scheduler.scheduler.schedules.get("hourly"))?.runCount, 720)
+})
+
+test("the same seed takes the same course, another takes another", async () => {
+  const failing = defineTask({ name: "failing", run: () => Promise.reject(new Error("no luck")) })
+  const story = async (seed: number) => {
+    await using scheduler = await createTestScheduler({ tasks: [failing], seed })
+    await scheduler.scheduler.enqueue(failing)
+    await scheduler.advance("1h")
+    return (await scheduler.runs())[0]?.attempts.map(({ startedAt }) => startedAt.getTime())
+  }
+
+  assert.deepEqual(await story(7), await story(7))
+  assert.notDeepEqual(await story(7), await story(8))
+})
+
+test("against a real store and clock, a run is waited for", async () => {
+  await using scheduler = createScheduler({ store: memory(), tasks: [digest], logger: silentLogger })
+  await scheduler.start()
+
+  await scheduler.enqueue(digest)
+  const run = await waitForRun(scheduler, { task: digest, state: "succeeded" })
+
+  assert.equal(run.details, "sent")
+  await assert.rejects(waitForRun(scheduler, { state: "failed" }, { timeout: 1 }), /No run matched/)
+})

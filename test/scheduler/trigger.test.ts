@@ -1,0 +1,58 @@
+import assert from "node:assert/strict"
+import { describe, test } from "vitest"
+import { defineTask } from "../../src/index.ts"
+import { createTestScheduler } from "../../src/testing.ts"
+
+const task = defineTask({ name: "send", run: () => "done" })
+
+async function fixture() {
+  const test = await createTestScheduler({ tasks: [task], startAt: "2026-03-10T08:30:00Z" })
+  const { schedules, runs } = test.scheduler
+  return { test, schedules, runs }
+}
+
+describe("trigger now", () => {
+  test("makes a run of its own and leaves the next occurrence where it is", async () => {
+    const { test, schedules, runs } = await fixture()
+    const created = await schedules.create("s", { task: "send", cron: "0 * * * *", payload: { a: 1 } })
+
+    const { outcome, runId } = await schedules.trigger("s", { by: "ada", reason: "asked", priority: "high" })
+    await test.advance("1s")
+
+    const run = await runs.get(runId)
+    assert.equal(outcome, "created")
+    assert.deepEqual([run?.triggeredBy, run?.by, run?.reason], ["manual", "ada", "asked"])
+    assert.deepEqual([run?.payload, run?.priority, run?.scheduledFor], [{ a: 1 }, 10, null])
+    assert.deepEqual((await schedules.get("s"))?.nextRunAt, created.nextRunAt)
+  })
+
+  test("may carry another payload, and leave out the next occurrence", async () => {
+    const { test, schedules, runs } = await fixture()
+    await schedules.create("s", { task: "send", cron: "0 * * * *", payload: { a: 1 } })
+
+    const { runId } = await schedules.trigger("s", { payload: { a: 2 }, insteadOfNext: true })
+    await test.advance("2h")
+
+    assert.deepEqual((await runs.get(runId))?.payload, { a: 2 })
+    assert.equal((await runs.get("s@2026-03-10T09:00:00Z"))?.state, "skipped")
+    assert.equal((await runs.get("s@2026-03-10T10:00:00Z"))?.state, "succeeded")
+  })
+
+  test("is skipped while a run is unfinished, if the overlap policy is skip", async () => {
+    const { schedules } = await fixture()
+    await schedules.create("s", { task: "nobody-defines-it", cron: "0 * * * *" })
+
+    const first = await schedules.trigger("s")
+    const second = await schedules.trigger("s")
+
+    assert.deepEqual(second, { outcome: "skipped", runId: first.runId })
+  })
+
+  test("refuses a priority and a payload that can't be stored", async () => {
+    const { schedules } = await fixture()
+    await schedules.create("s", { task: "send", cron: "0 * * * *" })
+
+    await assert.rejects(schedules.trigger("s", { priority: 1.5 }), { code: "BELFRY_RUN_INVALID" })
+    await assert.rejects(schedules.trigger("s", { payload: 10n }), { code: "BELFRY_PAYLOAD_INVALID" })
+  })
+})

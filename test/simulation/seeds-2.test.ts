@@ -1,0 +1,3 @@
+import { simulateShard } from "./seeds.ts"
+
+simulateShard(2, 2)
