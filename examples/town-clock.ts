@@ -74,16 +74,16 @@ function tell(event: RunEvent): void {
 function lineOf(event: RunEvent): string | null {
   switch (event.type) {
     case "succeeded":
-      return `${event.run.scheduleId?.padEnd(15)} ${event.change.message}`
+      return `${event.scheduleId?.padEnd(15)} ${event.message}`
     case "retrying":
-      return `${event.run.scheduleId?.padEnd(15)} attempt ${event.run.attempt} failed: ${firstLine(event.change.error)}; trying again`
+      return `${event.scheduleId?.padEnd(15)} attempt ${event.attempt} failed: ${firstLine(event.error)}; trying again`
     case "failed":
     case "lost":
-      return `${event.run.scheduleId?.padEnd(15)} failed: ${firstLine(event.change.error)}`
+      return `${event.scheduleId?.padEnd(15)} failed: ${firstLine(event.error)}`
     case "released":
-      return `${event.run.scheduleId?.padEnd(15)} given back unfinished`
+      return `${event.scheduleId?.padEnd(15)} given back unfinished`
     case "skipped":
-      return `${event.scheduleId.padEnd(15)} skipped (${event.reason})`
+      return `${event.scheduleId?.padEnd(15)} skipped (${event.reason})`
     default:
       return null
   }

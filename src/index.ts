@@ -1,17 +1,20 @@
 /** Belfry: cron, intervals and one-time jobs that fire once per tick across all of a team's processes. */
 
+export type { DstPolicy } from "./core/cron/cron.ts"
 export type { Duration } from "./core/duration.ts"
 export { BelfryError, type ErrorCode } from "./core/errors.ts"
 export type { Json } from "./core/json.ts"
-export type { RetryOptions, ScheduleOptions, TriggerOptions } from "./core/options.ts"
+export type { PriorityOption, RetryOptions, ScheduleOptions, TriggerOptions, When } from "./core/options.ts"
 export type { AttemptOutcome, RunState, SkipReason, TriggeredBy } from "./core/run.ts"
 export type { StandardSchema } from "./core/standard-schema.ts"
+export type { Clock } from "./engine/clock.ts"
 export type { Role } from "./engine/engine.ts"
 export type { Hooks, RunEvent } from "./engine/events.ts"
 export { type AbortCause, RunAborted } from "./engine/execution.ts"
 export { jsonLogger, type Logger, silentLogger } from "./engine/logger.ts"
 export {
   type AnyTask,
+  type DeclaredOptions,
   type DeclaredSchedule,
   DoNotRetry,
   defineTask,
@@ -21,20 +24,36 @@ export {
   type RunLogger,
   type Task,
   type TaskContext,
+  type TaskOptions,
 } from "./engine/task.ts"
 export { memory } from "./memory.ts"
 export type { BackfillPlan } from "./scheduler/backfill.ts"
 export type { ReconcileReport } from "./scheduler/declared.ts"
 export type { Enqueued, EnqueueOptions } from "./scheduler/enqueue.ts"
-export type { Ledger, LedgerEntry } from "./scheduler/ledger.ts"
+export type { Ledger, LedgerCursor, LedgerEntry, LedgerPage } from "./scheduler/ledger.ts"
 export type { OccurrenceView } from "./scheduler/preview.ts"
 export type { RunQuery, Runs } from "./scheduler/runs.ts"
+export type { ScheduleChanges } from "./scheduler/schedule-options.ts"
 export {
   createScheduler,
   type Scheduler,
   type SchedulerOptions,
   type StartOptions,
 } from "./scheduler/scheduler.ts"
-export type { Schedules, TriggerNowResult } from "./scheduler/schedules.ts"
-export type { AttemptView, LogLineView, RunView, ScheduleView, WorkerView } from "./scheduler/views.ts"
+export type {
+  BackfillOptions,
+  Because,
+  CreateOptions,
+  Schedules,
+  TriggerNowOptions,
+  TriggerNowResult,
+} from "./scheduler/schedules.ts"
+export type {
+  AttemptView,
+  LogLineView,
+  RunView,
+  ScheduleView,
+  TriggerView,
+  WorkerView,
+} from "./scheduler/views.ts"
 export type { Store } from "./store/store.ts"

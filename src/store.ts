@@ -2,9 +2,9 @@
 export type { RetryPolicy } from "./core/backoff.ts"
 export type { DstPolicy } from "./core/cron/cron.ts"
 export { BelfryError, type ErrorCode } from "./core/errors.ts"
-export { type FireFacts, type FirePlan, UNFINISHED_FACTS_MAX } from "./core/fire.ts"
 export type { Instant } from "./core/instant.ts"
 export type { Json } from "./core/json.ts"
+export { type FireFacts, type FirePlan, UNFINISHED_FACTS_MAX } from "./core/plan.ts"
 export {
   ATTEMPTS_KEPT,
   type Attempt,

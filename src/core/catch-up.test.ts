@@ -1,9 +1,10 @@
 import { assert, describe, test } from "vitest"
 import { aSchedule, at, clock, firedAt, ledger, MADE_AT, progressAfter } from "../../test/support/records.ts"
 import { MISSED_COUNT_MAX, owedUpTo } from "./catch-up.ts"
-import { NO_FACTS, planFire } from "./fire.ts"
+import { planFire } from "./fire.ts"
 import { DAY } from "./instant.ts"
 import { newestDue } from "./occurrence.ts"
+import { NO_FACTS } from "./plan.ts"
 
 describe("lateness", () => {
   test.each([

@@ -79,7 +79,7 @@ const REFUSED: readonly (readonly [ScheduleOptions, ErrorCode, string | RegExp])
   [
     { overlap: { policy: "queue", limit: 101 } },
     "BELFRY_SCHEDULE_INVALID",
-    'Schedule "report": overlap.limit is 101; use a whole number from 1 to 100.',
+    'Schedule "report": overlap.limit is 101; use a whole number from 1 to 50.',
   ],
   [
     options({ dst: { gap: "jump" } }),

@@ -10,8 +10,10 @@ import {
   progressAfter,
   withUnfinished,
 } from "../../test/support/records.ts"
-import { NO_FACTS, planFire, planResume, planSettle } from "./fire.ts"
+import { planFire, planSettle } from "./fire.ts"
 import { occurrenceAfter } from "./occurrence.ts"
+import { planResume } from "./pausing.ts"
+import { NO_FACTS } from "./plan.ts"
 import type { Pause, Schedule } from "./schedule.ts"
 import { planAnew } from "./steer.ts"
 

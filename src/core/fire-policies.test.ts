@@ -9,8 +9,9 @@ import {
   progressAfter,
   withUnfinished,
 } from "../../test/support/records.ts"
-import { NO_FACTS, planFire, UNFINISHED_FACTS_MAX } from "./fire.ts"
+import { planFire } from "./fire.ts"
 import { DAY, HOUR } from "./instant.ts"
+import { NO_FACTS, UNFINISHED_FACTS_MAX } from "./plan.ts"
 import { concurrencyKeyOf } from "./schedule.ts"
 
 const running = aRunRef({ id: "report@2026-03-10T08:00:00Z", state: "running", attempt: 2 })
@@ -45,7 +46,7 @@ describe("overlap queue", () => {
   })
 
   test("a queue is full at as many runs as a plan is told of, whatever its limit", () => {
-    const schedule = aSchedule({ overlap: { policy: "queue", limit: 100 }, maxConcurrentRuns: 50 })
+    const schedule = aSchedule({ overlap: { policy: "queue", limit: 50 }, maxConcurrentRuns: 80 })
     const planned = (count: number) =>
       planFire(schedule, withUnfinished(...Array(count).fill(running)), at("09:00"))
 

@@ -9,8 +9,9 @@ import {
   MADE_AT,
   progressAfter,
 } from "../../test/support/records.ts"
-import { NO_FACTS, planFire } from "./fire.ts"
+import { planFire } from "./fire.ts"
 import { MINUTE } from "./instant.ts"
+import { NO_FACTS } from "./plan.ts"
 
 describe("firing on time", () => {
   test("a schedule that was never planned is planned from now and fires nothing", () => {

@@ -1,34 +1,19 @@
-import { type CatchUpDecision, owedUpTo, rangeUntil } from "./catch-up.ts"
+import { type CatchUpDecision, owedUpTo } from "./catch-up.ts"
 import { formatDuration } from "./duration.ts"
 import type { Instant } from "./instant.ts"
 import { newRunOf, skipRecordOf } from "./new-run.ts"
 import { newestDue, newestPassed, type Occurrence, upcomingAfter } from "./occurrence.ts"
-import { cancel, type NewRun, type RunChange, type RunRef } from "./run.ts"
-import { isSpent, type Schedule, type ScheduleProgress } from "./schedule.ts"
-
-/** What a plan needs to know beside the schedule; the store reads both in one call. */
-export interface FireFacts {
-  /** Unfinished runs of this schedule (backfills aside), oldest first: at most `UNFINISHED_FACTS_MAX`, the oldest. */
-  readonly unfinished: readonly RunRef[]
-  /** When the schedules this one depends on last succeeded. */
-  readonly lastSuccessAt: Readonly<Record<string, Instant | null>>
-}
-
-/** Few enough to be read at every fire, and as many as any policy counts. */
-export const UNFINISHED_FACTS_MAX = 100
-
-export const NO_FACTS: FireFacts = { unfinished: [], lastSuccessAt: {} }
-
-/** A guarded step of one schedule: its progress and the records that come with it, all or nothing. */
-export interface FirePlan {
-  readonly scheduleId: string
-  readonly ifVersion: number
-  /** Null deletes the schedule: it is finished and asked for it. */
-  readonly progress: ScheduleProgress | null
-  readonly runs: readonly NewRun[]
-  /** Runs that give way to the new one. Sent before the plan: cancelling one twice changes nothing. */
-  readonly cancels: readonly RunChange[]
-}
+import { planResume, settlePause } from "./pausing.ts"
+import {
+  type FireFacts,
+  type FirePlan,
+  planFrom,
+  planOf,
+  UNFINISHED_FACTS_MAX,
+  withoutFinished,
+} from "./plan.ts"
+import { cancel, type NewRun, type RunChange } from "./run.ts"
+import { isSpent, type Schedule } from "./schedule.ts"
 
 /**
  * What this schedule owes at `now`, and when it is next due. Pure, so nodes that read the same schedule make the same
@@ -56,47 +41,6 @@ function planUnreadable(schedule: Schedule, error: unknown): FirePlan {
   })
 }
 
-/** Everything up to `now` counts as settled; due at the first occurrence after it. Fires nothing. */
-export function planFrom(schedule: Schedule, now: Instant): Partial<ScheduleProgress> {
-  const next = upcomingAfter(schedule, now)
-  return {
-    coveredUntil: now,
-    nextRunAt: next?.dueAt ?? null,
-    finishedAt: next === null ? (schedule.finishedAt ?? now) : null,
-    overrides: schedule.overrides.filter((override) => override.scheduledFor > now),
-    lastError: null,
-  }
-}
-
-export function planOf(
-  schedule: Schedule,
-  progress: Partial<ScheduleProgress>,
-  rest: { runs?: readonly NewRun[]; cancels?: readonly RunChange[] } = {},
-): FirePlan {
-  return {
-    scheduleId: schedule.id,
-    ifVersion: schedule.version,
-    progress: { ...progressOf(schedule), ...progress },
-    runs: rest.runs ?? [],
-    cancels: rest.cancels ?? [],
-  }
-}
-
-export function progressOf(schedule: Schedule): ScheduleProgress {
-  const {
-    nextRunAt,
-    coveredUntil,
-    overrides,
-    paused,
-    runCount,
-    lastRunId,
-    lastRunAt,
-    lastError,
-    finishedAt,
-  } = schedule
-  return { nextRunAt, coveredUntil, overrides, paused, runCount, lastRunId, lastRunAt, lastError, finishedAt }
-}
-
 function planPaused(schedule: Schedule, facts: FireFacts, now: Instant): FirePlan {
   const until = schedule.paused!.until
   if (until === null || until > now) return planOf(schedule, { nextRunAt: until })
@@ -105,30 +49,6 @@ function planPaused(schedule: Schedule, facts: FireFacts, now: Instant): FirePla
   if (resumed.progress === null) return resumed
   const fired = planFire({ ...schedule, ...resumed.progress }, facts, now)
   return { ...fired, runs: [...resumed.runs, ...fired.runs] }
-}
-
-/** What fell into the pause is one record; then on from now. */
-export function planResume(schedule: Schedule, now: Instant): FirePlan {
-  const newest = newestDropped(schedule, now)
-  const runs = newest === null ? [] : [pausedUntil(schedule, newest)]
-  const resumed = { ...schedule, paused: null }
-  const progress = planFrom(resumed, Math.max(now, schedule.coveredUntil ?? now, newest?.scheduledFor ?? now))
-  const nextRunAt = schedule.enabled ? progress.nextRunAt! : null
-  return withoutFinished(schedule, planOf(resumed, { ...progress, nextRunAt }, { runs }))
-}
-
-function pausedUntil(schedule: Schedule, newest: Occurrence): NewRun {
-  const { reason, by } = schedule.paused ?? { reason: null, by: null }
-  const message = `Paused${by === null ? "" : ` by ${by}`}${reason === null ? "" : `: ${reason}`}`
-  const range = rangeUntil(schedule, schedule.coveredUntil!, newest.scheduledFor)
-  return skipRecordOf(schedule, range, { reason: "paused", message })
-}
-
-/** By its nominal instant, or because it was moved forward into the pause. */
-function newestDropped(schedule: Schedule, now: Instant): Occurrence | null {
-  const passed = newestPassed(schedule, now)
-  const due = newestDue(schedule, now)
-  return due !== null && (passed === null || due.scheduledFor > passed.scheduledFor) ? due : passed
 }
 
 /**
@@ -146,12 +66,6 @@ export function planSettle(schedule: Schedule, facts: FireFacts, now: Instant): 
     // The edit may be what mends it.
     return planUnreadable(schedule, error)
   }
-}
-
-function settlePause(schedule: Schedule, now: Instant): FirePlan | null {
-  const newest = newestDropped(schedule, now)
-  if (newest === null) return null
-  return planOf(schedule, { coveredUntil: newest.scheduledFor }, { runs: [pausedUntil(schedule, newest)] })
 }
 
 function planOwed(schedule: Schedule, facts: FireFacts, owed: CatchUpDecision, now: Instant): FirePlan {
@@ -259,9 +173,4 @@ function advance(
     { runs: [...records, ...runs], cancels },
   )
   return withoutFinished(schedule, plan)
-}
-
-function withoutFinished(schedule: Schedule, plan: FirePlan): FirePlan {
-  const isFinished = plan.progress !== null && plan.progress.finishedAt !== null
-  return isFinished && schedule.removeWhenFinished ? { ...plan, progress: null } : plan
 }

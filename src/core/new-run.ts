@@ -82,7 +82,7 @@ function triggerOf(schedule: Schedule, scheduledFor: Instant): string {
 export function triggerText(trigger: Trigger): string {
   if (trigger.kind === "cron") return trigger.cron
   if (trigger.kind === "at") return `@at ${formatInstant(trigger.at)}`
-  return `@every ${formatDuration(trigger.everyMs)}`
+  return `@every ${formatDuration(trigger.everyMs).replaceAll(" ", "")}`
 }
 
 export function describeTriggers(triggers: readonly Trigger[]): string {

@@ -56,8 +56,8 @@ export function overlapOf(id: string, option: ScheduleOptions["overlap"], catchU
   return { policy, limit }
 }
 
-/** No more than a plan ever sees unfinished. */
-const QUEUE_MAX = 100
+/** Well below what a plan sees of unfinished runs (`UNFINISHED_FACTS_MAX`), so that a full queue is noticed. */
+const QUEUE_MAX = 50
 
 function checkCount(id: string, field: string, value: number, max: number): void {
   if (Number.isInteger(value) && value >= 1 && value <= max) return

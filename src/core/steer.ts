@@ -1,9 +1,10 @@
 import { rangeUntil } from "./catch-up.ts"
 import { BelfryError } from "./errors.ts"
-import { type FirePlan, planFrom, planOf, planResume } from "./fire.ts"
 import { formatInstant, type Instant } from "./instant.ts"
 import { skipRecordOf } from "./new-run.ts"
 import { type Occurrence, occurrenceAfter, occurrenceBefore, upcomingAfter } from "./occurrence.ts"
+import { planResume } from "./pausing.ts"
+import { type FirePlan, planFrom, planOf } from "./plan.ts"
 import { isSpent, type OccurrenceOverride, OVERRIDES_MAX, type Schedule } from "./schedule.ts"
 
 /** What an operator does to a schedule, each as a plan like a fire: guarded by the version, with its records. */

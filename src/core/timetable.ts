@@ -85,7 +85,8 @@ function beginningOf(cron: Cron): Instant {
   return cron.kind === "interval" && cron.anchor !== null ? cron.anchor : EARLIEST
 }
 
-function cronOf(timetable: Timetable, trigger: Exclude<Trigger, { kind: "at" }>): Cron {
+/** What a trigger repeats by, in the form that search and words read. */
+export function cronOf(timetable: Timetable, trigger: Exclude<Trigger, { kind: "at" }>): Cron {
   if (trigger.kind === "cron") return compiled(timetable, trigger)
   // Only what was written past our door: an interval that stands still would be searched for ever.
   if (trigger.kind !== "every" || !(trigger.everyMs >= 1)) {

@@ -1,4 +1,4 @@
-import type { FirePlan } from "../core/fire.ts"
+import type { FirePlan } from "../core/plan.ts"
 import type { Schedule } from "../core/schedule.ts"
 import { describeThrown } from "../core/thrown.ts"
 import type { Store } from "../store/store.ts"

@@ -1,36 +1,48 @@
-import type { Run, RunChange, SkipReason } from "../core/run.ts"
+import type { Json } from "../core/json.ts"
+import type { Run, SkipReason } from "../core/run.ts"
 import { describeThrown } from "../core/thrown.ts"
 import type { Logger } from "./logger.ts"
 
 /** What happens to runs, as this process sees it. Each is told once, by the process that did it. */
-export type RunEvent =
-  | {
-      readonly type: "created"
-      readonly runId: string
-      readonly task: string
-      readonly scheduleId: string | null
-    }
-  | {
-      readonly type: "skipped"
-      readonly runId: string
-      readonly scheduleId: string
-      readonly reason: SkipReason
-    }
-  | {
-      readonly type: "started"
-      readonly run: Run /** From its nominal time, or its creation, to its start. */
-      readonly latenessMs: number
-    }
-  | {
-      readonly type: "succeeded" | "failed" | "retrying" | "released" | "lost"
-      readonly run: Run
-      readonly change: RunChange
-    }
-  | { readonly type: "cancelled"; readonly runId: string }
-  /** Another process fired this schedule first. */
-  | { readonly type: "raced"; readonly scheduleId: string }
-  /** Our answer came too late: the run was taken away or cancelled, and the store refused it. */
-  | { readonly type: "refused"; readonly run: Run }
+export type RunEvent = RunFacts &
+  (
+    | { readonly type: "created" }
+    | { readonly type: "skipped"; readonly reason: SkipReason; readonly message: string | null }
+    /** `latenessMs` counts from the nominal time, or from its creation, to the start. */
+    | { readonly type: "started"; readonly latenessMs: number }
+    | { readonly type: "succeeded"; readonly message: string | null; readonly details: Json }
+    | { readonly type: "retrying"; readonly error: string | null; readonly retryInMs: number }
+    /** `lost`: given up because it cost too many workers. */
+    | { readonly type: "failed" | "lost"; readonly error: string | null }
+    /** Given back unfinished, by a worker that stops. */
+    | { readonly type: "released" }
+    | { readonly type: "cancelled" }
+    /** Our answer came too late: the run was taken away or cancelled, and the store refused it. */
+    | { readonly type: "refused" }
+  )
+
+/** Which run an event is about. */
+export interface RunFacts {
+  readonly runId: string
+  readonly task: string
+  readonly scheduleId: string | null
+  readonly scheduledFor: Date | null
+  /** 0 before the first. */
+  readonly attempt: number
+}
+
+export function factsOfRun(
+  run: Pick<Run, "id" | "task" | "scheduleId" | "scheduledFor"> & { attempt?: number },
+): RunFacts {
+  const { id, task, scheduleId, scheduledFor, attempt = 0 } = run
+  return {
+    runId: id,
+    task,
+    scheduleId,
+    scheduledFor: scheduledFor === null ? null : new Date(scheduledFor),
+    attempt,
+  }
+}
 
 /** Called by the engine; a hook that throws is logged and changes nothing. */
 export interface Hooks {
@@ -41,6 +53,8 @@ export interface Hooks {
   /** A fault in one of the loops, or in a hook. */
   error?(error: unknown, where: string): void
   run?(event: RunEvent): void
+  /** Another process fired this schedule first. Not an error; many of them say that more processes fire than need to. */
+  race?(scheduleId: string): void
 }
 
 /** Hooks that can't hurt. */
@@ -55,6 +69,10 @@ export class Events {
 
   emit(event: RunEvent): void {
     this.#call("run", () => this.#hooks.run?.(event))
+  }
+
+  race(scheduleId: string): void {
+    this.#call("race", () => this.#hooks.race?.(scheduleId))
   }
 
   say(what: "start" | "stop" | "idle"): void {

@@ -1,4 +1,4 @@
-import { type FireFacts, UNFINISHED_FACTS_MAX } from "../core/fire.ts"
+import { type FireFacts, UNFINISHED_FACTS_MAX } from "../core/plan.ts"
 import { UNFINISHED } from "../core/run.ts"
 import { concurrencyKeyOf, type Schedule } from "../core/schedule.ts"
 import type { Store } from "../store/store.ts"

@@ -1,11 +1,12 @@
-import { type FirePlan, planFire } from "../core/fire.ts"
+import { planFire } from "../core/fire.ts"
 import type { Instant } from "../core/instant.ts"
+import type { FirePlan } from "../core/plan.ts"
 import type { RunChange, SkipReason } from "../core/run.ts"
 import type { Schedule } from "../core/schedule.ts"
 import { describeThrown } from "../core/thrown.ts"
 import type { DueSchedules, FireAnswer, Store } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
-import type { Events } from "./events.ts"
+import { type Events, factsOfRun } from "./events.ts"
 import type { Logger } from "./logger.ts"
 import { Loop } from "./loop.ts"
 
@@ -76,7 +77,7 @@ export class Firing {
     if (answer.outcome !== "done") {
       // Another process was first, or something changed in between: not an error, and not our business any more.
       logger.debug({ ...facts, outcome: answer.outcome }, "Another process was first")
-      events.emit({ type: "raced", scheduleId: schedule.id })
+      events.race(schedule.id)
       return
     }
     const nextRunAt = plan.progress?.nextRunAt ?? null
@@ -90,18 +91,14 @@ export class Firing {
       if (!answer.created.includes(run.id)) continue
       if (run.state === "skipped") {
         logger.info({ ...facts, runId: run.id, reason: run.reason, missed: run.missed }, "Occurrence skipped")
-        events.emit({
-          type: "skipped",
-          runId: run.id,
-          scheduleId: schedule.id,
-          reason: run.reason as SkipReason,
-        })
+        const { reason, message } = run
+        events.emit({ ...factsOfRun(run), type: "skipped", reason: reason as SkipReason, message })
       } else {
         logger.info(
           { ...facts, runId: run.id, priority: run.priority, nextRunAt: isoOrNull(nextRunAt) },
           "Fired",
         )
-        events.emit({ type: "created", runId: run.id, task: run.task, scheduleId: schedule.id })
+        events.emit({ ...factsOfRun(run), type: "created" })
       }
     }
     onFired(schedule, plan)

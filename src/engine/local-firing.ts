@@ -1,13 +1,14 @@
-import { type FirePlan, NO_FACTS, planFire } from "../core/fire.ts"
+import { planFire } from "../core/fire.ts"
 import { type Instant, SECOND } from "../core/instant.ts"
 import { skipRecordOf } from "../core/new-run.ts"
 import { occurrenceAfter } from "../core/occurrence.ts"
+import { type FirePlan, NO_FACTS } from "../core/plan.ts"
 import type { NewRun } from "../core/run.ts"
 import type { Schedule } from "../core/schedule.ts"
 import { describeThrown } from "../core/thrown.ts"
 import type { Store } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
-import type { Events } from "./events.ts"
+import { type Events, factsOfRun } from "./events.ts"
 import { needsFacts, readFacts } from "./facts.ts"
 import { cancelsOf, delayUntil, isoOrNull } from "./firing.ts"
 import type { Logger } from "./logger.ts"
@@ -112,7 +113,7 @@ export class LocalFiring {
           },
           "Fired",
         )
-        events.emit({ type: "created", runId, task: run.task, scheduleId: schedule.id })
+        events.emit({ ...factsOfRun(run), type: "created" })
         onFired()
       }
     })

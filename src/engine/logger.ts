@@ -1,3 +1,5 @@
+import { systemClock } from "./clock.ts"
+
 /** What the engine says while it works: an object of facts, then words. A pino logger fits as it is. */
 export interface Logger {
   debug(facts: LogFacts, message: string): void
@@ -18,12 +20,12 @@ const LEVELS: readonly Level[] = ["debug", "info", "warn", "error"]
 export function jsonLogger(
   options: { level?: Level; write?: (line: string) => void; now?: () => Date } = {},
 ): Logger {
-  const { level = "warn", write = (line) => process.stderr.write(line), now } = options
+  const { level = "warn", write = (line) => process.stderr.write(line) } = options
+  const { now = () => new Date(systemClock.now()) } = options
   const least = LEVELS.indexOf(level)
   const writer = (name: Level) => (facts: LogFacts, message: string) => {
     if (LEVELS.indexOf(name) < least) return
-    const time = now === undefined ? {} : { time: now().toISOString() }
-    write(`${lineOf({ level: name, ...time, ...facts, message })}\n`)
+    write(`${lineOf({ level: name, time: now().toISOString(), ...facts, message })}\n`)
   }
   return { debug: writer("debug"), info: writer("info"), warn: writer("warn"), error: writer("error") }
 }

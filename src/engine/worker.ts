@@ -3,7 +3,7 @@ import { isFinished, type Run, type RunChange } from "../core/run.ts"
 import { describeThrown } from "../core/thrown.ts"
 import type { Store, Worker as WorkerRecord } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
-import type { Events } from "./events.ts"
+import { type Events, factsOfRun } from "./events.ts"
 import { type AbortCause, Execution } from "./execution.ts"
 import { delayUntil } from "./firing.ts"
 import { Heart, isLeaseSpent } from "./heart.ts"
@@ -120,7 +120,7 @@ export class Worker {
       { component: "worker", runId: run.id, task: run.task, attempt: run.attempt, latenessMs },
       "Started",
     )
-    events.emit({ type: "started", run, latenessMs })
+    events.emit({ ...factsOfRun(run), type: "started", latenessMs })
     // The same run again means that we lost it, and the store has given it back to us: the older attempt must go.
     this.#drop(run.id)
     const execution = new Execution({
@@ -175,13 +175,14 @@ export class Worker {
         facts,
         "The run was no longer ours to finish; what this attempt did is not recorded as its end",
       )
-      events.emit({ type: "refused", run })
+      events.emit({ ...factsOfRun(run), type: "refused" })
       return
     }
-    const type = eventOf(change)
+    const ending = endingOf(change)
+    const { type } = ending
     if (type === "failed" || type === "lost") logger.error({ ...facts, error: change.error }, "Failed")
     else logger.info({ ...facts, ...(change.error === null ? {} : { error: change.error }) }, WORDS[type])
-    events.emit({ type, run, change })
+    events.emit({ ...factsOfRun(run), ...ending })
   }
 
   #noteIdle(foundNothing: boolean): void {
@@ -240,9 +241,14 @@ const WORDS = {
   released: "Given back",
 } as const
 
-function eventOf(change: RunChange): "succeeded" | "failed" | "retrying" | "released" | "lost" {
-  if (change.outcome === "released") return "released"
-  if (change.outcome === "lost") return "lost"
-  if (!isFinished(change.state)) return "retrying"
-  return change.state === "succeeded" ? "succeeded" : "failed"
+/** What the change that ended an attempt means to somebody who listens. */
+function endingOf(change: RunChange) {
+  const { error, message, details } = change
+  if (change.outcome === "released") return { type: "released" } as const
+  if (change.outcome === "lost") return { type: "lost", error } as const
+  if (!isFinished(change.state))
+    return { type: "retrying", error, retryInMs: change.claimableInMs ?? 0 } as const
+  return change.state === "succeeded"
+    ? ({ type: "succeeded", message, details } as const)
+    : ({ type: "failed", error } as const)
 }

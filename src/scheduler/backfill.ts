@@ -15,9 +15,9 @@ const CHUNK = 100
 
 export interface BackfillRange {
   /** Included. */
-  readonly from: Instant
+  readonly from: Date
   /** Included; not after now. */
-  readonly until: Instant
+  readonly until: Date
   /** `missing`: occurrences that never became a run. `all`: whatever became of them. */
   readonly which: "missing" | "all"
   /** Tells two backfills of the same occurrences apart; the same name never runs one twice. */
@@ -28,7 +28,7 @@ export interface BackfillPlan extends BackfillRange {
   /** Changes whenever the plan would do something else. */
   readonly planId: string
   readonly scheduleId: string
-  readonly occurrences: readonly Instant[]
+  readonly occurrences: readonly Date[]
   /** Occurrences in the range that were left out because they have a run. */
   readonly alreadyRun: number
 }
@@ -49,7 +49,7 @@ export async function planBackfill(
     ...range,
     planId,
     scheduleId: schedule.id,
-    occurrences,
+    occurrences: occurrences.map((at) => new Date(at)),
     alreadyRun: all.length - occurrences.length,
   }
 }
@@ -67,7 +67,9 @@ export async function doBackfill(
       "BELFRY_BACKFILL_INVALID",
       `The backfill of "${schedule.id}" can't be done: concurrency is ${concurrency}; use a whole number from 1 up.`,
     )
-  const runs = plan.occurrences.map((scheduledFor) => backfillRun(schedule, scheduledFor, plan.name, options))
+  const runs = plan.occurrences.map((scheduledFor) =>
+    backfillRun(schedule, scheduledFor.getTime(), plan.name, options),
+  )
   const created: string[] = []
   for (let start = 0; start < runs.length; start += CHUNK) {
     const answers = await store.enqueue(runs.slice(start, start + CHUNK))
@@ -107,14 +109,16 @@ function backfillIdOf(scheduleId: string, scheduledFor: Instant, name: string): 
 }
 
 function check(schedule: Schedule, range: BackfillRange, now: Instant): void {
+  const { name } = range
+  const [from, until] = [range.from.getTime(), range.until.getTime()]
   const problem =
-    range.from > range.until
-      ? `its start ${formatInstant(range.from)} is after its end ${formatInstant(range.until)}`
-      : range.until > now
-        ? `its end ${formatInstant(range.until)} is in the future`
-        : /^[A-Za-z0-9_-]{1,64}$/.test(range.name)
+    from > until
+      ? `its start ${formatInstant(from)} is after its end ${formatInstant(until)}`
+      : until > now
+        ? `its end ${formatInstant(until)} is in the future`
+        : /^[A-Za-z0-9_-]{1,64}$/.test(name)
           ? null
-          : `its name ${JSON.stringify(range.name)} must be 1 to 64 letters, digits, "_" and "-"`
+          : `its name ${JSON.stringify(name)} must be 1 to 64 letters, digits, "_" and "-"`
   if (problem !== null) {
     throw new BelfryError(
       "BELFRY_BACKFILL_INVALID",
@@ -123,9 +127,13 @@ function check(schedule: Schedule, range: BackfillRange, now: Instant): void {
   }
 }
 
-function occurrencesIn(schedule: Schedule, { from, until }: BackfillRange): readonly Instant[] {
+function occurrencesIn(schedule: Schedule, range: BackfillRange): readonly Instant[] {
   const found: Instant[] = []
-  for (let at = nextInTimetable(timetableOf(schedule), from - 1); at !== null && at <= until; ) {
+  const until = range.until.getTime()
+  for (
+    let at = nextInTimetable(timetableOf(schedule), range.from.getTime() - 1);
+    at !== null && at <= until;
+  ) {
     found.push(at)
     if (found.length > BACKFILL_MAX) {
       throw new BelfryError(

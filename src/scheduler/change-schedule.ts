@@ -1,6 +1,7 @@
 import { BelfryError } from "../core/errors.ts"
-import { type FirePlan, planSettle } from "../core/fire.ts"
+import { planSettle } from "../core/fire.ts"
 import type { Instant } from "../core/instant.ts"
+import type { FirePlan } from "../core/plan.ts"
 import { changedFields, definitionOf, fingerprint } from "../core/reconcile.ts"
 import type { Schedule, ScheduleDefinition } from "../core/schedule.ts"
 import { planAnew } from "../core/steer.ts"

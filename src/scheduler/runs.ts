@@ -1,7 +1,9 @@
+import { type Duration, parseDuration } from "../core/duration.ts"
 import { BelfryError } from "../core/errors.ts"
 import {
   cancel,
   isAlreadyMade,
+  isFinished,
   type Run,
   type RunChange,
   type RunState,
@@ -9,6 +11,7 @@ import {
   retry,
   type TriggeredBy,
 } from "../core/run.ts"
+import type { Clock } from "../engine/clock.ts"
 import type { AnyTask } from "../engine/task.ts"
 import type { Store } from "../store/store.ts"
 import type { Because } from "./schedules.ts"
@@ -25,14 +28,18 @@ export interface RunQuery {
 }
 
 const TRIES = 20
+/** Somebody who waits for long needn't know to the millisecond. */
+const WAIT_STEP_MAX_MS = 1_000
 
 /** The runs in the store: looking at them, and stepping in. */
 export class Runs {
   readonly #store: Store
+  readonly #clock: Clock
   readonly #ready: () => Promise<void>
 
-  constructor(about: { store: Store; ready: () => Promise<void> }) {
+  constructor(about: { store: Store; clock: Clock; ready: () => Promise<void> }) {
     this.#store = about.store
+    this.#clock = about.clock
     this.#ready = about.ready
   }
 
@@ -41,6 +48,22 @@ export class Runs {
     await this.#ready()
     const run = await this.#find(id)
     return run === null ? null : runView(run)
+  }
+
+  /** Resolves when the run has finished, whatever became of it; null if it hasn't within the time given (30 seconds). */
+  async wait(id: string, options: { timeout?: Duration } = {}): Promise<RunView | null> {
+    await this.#ready()
+    const deadline = this.#clock.monotonic() + parseDuration(options.timeout ?? "30s", "timeout")
+    for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, WAIT_STEP_MAX_MS)) {
+      const run = await this.#find(id)
+      if (run === null) throw notFound(id)
+      if (isFinished(run.state)) return runView(run)
+      const leftMs = deadline - this.#clock.monotonic()
+      if (leftMs <= 0) return null
+      await new Promise<void>((resolve) => {
+        this.#clock.setTimer(Math.min(pauseMs, leftMs), resolve)
+      })
+    }
   }
 
   /** Newest first. */
@@ -103,8 +126,7 @@ export class Runs {
     await this.#ready()
     for (let tries = 0; tries < TRIES; tries++) {
       const run = await this.#find(id)
-      if (run === null)
-        throw new BelfryError("BELFRY_RUN_NOT_FOUND", `There is no run "${id}".`, { details: { id } })
+      if (run === null) throw notFound(id)
       const change = decide(run)
       if (change === null) {
         throw new BelfryError("BELFRY_RUN_STATE", `Run "${id}" is ${run.state} and can't be ${verb}.`, {
@@ -123,6 +145,10 @@ export class Runs {
     }
     throw new BelfryError("BELFRY_RUN_STATE", `Run "${id}" moved ${TRIES} times while it was being ${verb}.`)
   }
+}
+
+function notFound(id: string): BelfryError {
+  return new BelfryError("BELFRY_RUN_NOT_FOUND", `There is no run "${id}".`, { details: { id } })
 }
 
 function filterOf({ schedule, task, state, triggeredBy }: RunQuery) {

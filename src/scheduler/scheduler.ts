@@ -94,7 +94,7 @@ export class Scheduler {
     const ready = () => this.#open()
     this.#store = withOwnHints(store, (hint) => this.#engine.hint(hint))
     this.schedules = new Schedules({ store: this.#store, clock, tasks: this.#tasks, ready })
-    this.runs = new Runs({ store: this.#store, ready })
+    this.runs = new Runs({ store: this.#store, clock, ready })
   }
 
   /** Reconciles what is declared, then fires and works. Starting twice is starting once. */

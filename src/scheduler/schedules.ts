@@ -220,8 +220,8 @@ export class Schedules {
   async planBackfill(id: string, options: BackfillOptions): Promise<BackfillPlan> {
     await this.#ready()
     const { which = "missing", name = "backfill" } = options
-    const from = parseInstant(options.from, "start of the backfill")
-    const until = parseInstant(options.until, "end of the backfill")
+    const from = new Date(parseInstant(options.from, "start of the backfill"))
+    const until = new Date(parseInstant(options.until, "end of the backfill"))
     return planBackfill(this.#store, await requireSchedule(this.#store, id), { from, until, which, name })
   }
 

@@ -3,17 +3,28 @@ import type { Json } from "../core/json.ts"
 import { describeTriggers } from "../core/new-run.ts"
 import { isOverridden } from "../core/reconcile.ts"
 import type { AttemptOutcome, Progress, Run, RunState, TriggeredBy } from "../core/run.ts"
-import type { OccurrenceOverride, Pause, Schedule, ScheduleDefinition } from "../core/schedule.ts"
+import {
+  type OccurrenceOverride,
+  type Pause,
+  type Schedule,
+  type ScheduleDefinition,
+  timetableOf,
+} from "../core/schedule.ts"
+import type { Trigger } from "../core/timetable.ts"
+import { timetableInWords } from "../core/timetable-words.ts"
 import type { LogLevel, StoredLogLine, Worker } from "../store/store.ts"
 
 /** Records as users see them: instants are Dates, and what can be derived is there to read. */
 
-export interface ScheduleView extends Omit<ScheduleDefinition, "startsAt" | "endsAt"> {
+export interface ScheduleView extends Omit<ScheduleDefinition, "startsAt" | "endsAt" | "triggers"> {
   readonly id: string
   /** What an update has to name. */
   readonly revision: number
   /** The triggers in one line, such as `0 8 * * 1-5`. */
   readonly when: string
+  /** The same for people: "At 08:00 on Monday through Friday", in the schedule's zone. */
+  readonly words: string
+  readonly triggers: readonly TriggerView[]
   readonly startsAt: Date | null
   readonly endsAt: Date | null
   readonly nextRunAt: Date | null
@@ -41,6 +52,8 @@ export function scheduleView(schedule: Schedule): ScheduleView {
   return {
     ...shown,
     when: describeTriggers(schedule.triggers),
+    words: timetableInWords(timetableOf(schedule)),
+    triggers: schedule.triggers.map(triggerView),
     startsAt: dateOf(schedule.startsAt),
     endsAt: dateOf(schedule.endsAt),
     nextRunAt: dateOf(schedule.nextRunAt),
@@ -52,6 +65,16 @@ export function scheduleView(schedule: Schedule): ScheduleView {
     createdAt: new Date(schedule.createdAt),
     updatedAt: new Date(schedule.updatedAt),
   }
+}
+
+export type TriggerView =
+  | { readonly kind: "cron"; readonly cron: string; readonly dayMatch: "either" | "both" }
+  | { readonly kind: "every"; readonly everyMs: number; readonly anchor: Date | null }
+  | { readonly kind: "at"; readonly at: Date }
+
+function triggerView(trigger: Trigger): TriggerView {
+  if (trigger.kind === "at") return { kind: "at", at: new Date(trigger.at) }
+  return trigger.kind === "every" ? { ...trigger, anchor: dateOf(trigger.anchor) } : trigger
 }
 
 function pauseView(pause: Pause) {

@@ -1,6 +1,6 @@
-import type { FireFacts, FirePlan } from "../core/fire.ts"
 import type { Instant } from "../core/instant.ts"
 import type { Json } from "../core/json.ts"
+import type { FireFacts, FirePlan } from "../core/plan.ts"
 import type { NewRun, Progress, Run, RunChange, RunState, TriggeredBy } from "../core/run.ts"
 import type { Schedule } from "../core/schedule.ts"
 
@@ -18,7 +18,8 @@ import type { Schedule } from "../core/schedule.ts"
  *  7. Serial      A claim never returns a run whose concurrency key is already held by its limit of running runs.
  *  8. Repeatable  Sending a write twice has the effect of sending it once; callers make the ids.
  *  9. Bounded     Every call that returns records takes a limit.
- * 10. Quiet       Losing a race is an answer. An exception means unreachable or unfit.
+ * 10. Quiet       Losing a race is an answer. An exception means unreachable or unfit, and comes by a deadline of the
+ *                 store's own (seconds): no call is left hanging.
  * 11. Hints       `listen` may be late, repeated or silent: only speed depends on it.
  *
  * There are no optional operations and no capability flags. Ids, keys and names compare exactly: case, accents and

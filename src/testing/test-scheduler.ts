@@ -156,8 +156,8 @@ class Performing {
   }
 
   note(event: RunEvent): void {
-    if (event.type === "started") this.#awaited.add(event.run.id)
-    else if ("run" in event) this.#awaited.delete(event.run.id)
+    if (event.type === "started") this.#awaited.add(event.runId)
+    else if (event.type !== "cancelled") this.#awaited.delete(event.runId)
   }
 
   /** Resolves when everything that can happen at this instant has happened. */

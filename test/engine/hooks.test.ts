@@ -48,7 +48,14 @@ test("a run's life is told event by event, by the process that did it", async ()
   assert.deepEqual(events.map(({ type }) => type).sort(), ["created", "started", "succeeded"])
   assert.deepEqual(
     events.find(({ type }) => type === "created"),
-    { type: "created", runId: "s@2026-01-01T01:00:00Z", task: "task", scheduleId: "s" },
+    {
+      type: "created",
+      runId: "s@2026-01-01T01:00:00Z",
+      task: "task",
+      scheduleId: "s",
+      scheduledFor: new Date("2026-01-01T01:00:00Z"),
+      attempt: 0,
+    },
   )
 })
 
@@ -63,7 +70,16 @@ test("a skipped occurrence is told with its reason", async () => {
 
   assert.deepEqual(
     events.find(({ type }) => type === "skipped"),
-    { type: "skipped", runId: "s@2026-01-01T02:00:00Z", scheduleId: "s", reason: "overlap" },
+    {
+      type: "skipped",
+      runId: "s@2026-01-01T02:00:00Z",
+      task: "slow",
+      scheduleId: "s",
+      scheduledFor: new Date("2026-01-01T02:00:00Z"),
+      attempt: 0,
+      reason: "overlap",
+      message: "Still unfinished: s@2026-01-01T01:00:00Z",
+    },
   )
 })
 

@@ -89,16 +89,17 @@ describe("a pino logger as it is", () => {
 describe("the logger that comes with Belfry", () => {
   test("writes one JSON object a line, warnings and errors unless asked for more", () => {
     const written: string[] = []
-    const quiet = jsonLogger({ write: (line) => void written.push(line) })
-    const loud = jsonLogger({ level: "debug", write: (line) => void written.push(line) })
+    const now = () => new Date("2026-01-01T00:00:00Z")
+    const quiet = jsonLogger({ write: (line) => void written.push(line), now })
+    const loud = jsonLogger({ level: "debug", write: (line) => void written.push(line), now })
 
     quiet.info({ component: "firing" }, "Fired")
     quiet.warn({ component: "engine" }, "Careful")
     loud.debug({ component: "worker", big: 10n }, "Started")
 
     assert.deepEqual(written, [
-      '{"level":"warn","component":"engine","message":"Careful"}\n',
-      '{"level":"debug","component":"worker","big":"10","message":"Started"}\n',
+      '{"level":"warn","time":"2026-01-01T00:00:00.000Z","component":"engine","message":"Careful"}\n',
+      '{"level":"debug","time":"2026-01-01T00:00:00.000Z","component":"worker","big":"10","message":"Started"}\n',
     ])
   })
 
@@ -113,17 +114,8 @@ describe("the logger that comes with Belfry", () => {
 
     assert.match(
       written[0]!,
-      /"level":"error","component":"firing","message":"Trouble","unreadable":"TypeError/,
+      /"level":"error".*"component":"firing".*"message":"Trouble","unreadable":"TypeError/,
     )
     assert.match(written[1]!, /"error":\{"name":"Error","message":"no luck"\}/)
-  })
-
-  test("dates its lines if it is given a clock", () => {
-    const written: string[] = []
-    const now = () => new Date("2026-01-01T00:00:00Z")
-
-    jsonLogger({ write: (line) => void written.push(line), now }).error({}, "Late")
-
-    assert.equal(written[0], '{"level":"error","time":"2026-01-01T00:00:00.000Z","message":"Late"}\n')
   })
 })

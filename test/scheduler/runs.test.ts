@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "vitest"
 import { defineTask } from "../../src/index.ts"
-import { Fleet, never } from "../support/fleet.ts"
+import { Fleet, never, taking } from "../support/fleet.ts"
 
 const failing = defineTask({
   name: "failing",
@@ -157,4 +157,19 @@ test("who steps in is kept with the run", async () => {
 
   assert.deepEqual([run.state, run.by, run.reason], ["cancelled", "ada", "wrong day"])
   assert.equal((await node.runs.get("r"))?.completedAt?.toISOString(), "2026-01-01T00:00:00.000Z")
+})
+
+test("waiting for a run resolves with its end, whatever that is, or with null when time is up", async () => {
+  await using fleet = new Fleet()
+  const slow = defineTask({ name: "slow", run: () => taking(fleet.clock, "10s") })
+  const scheduler = await fleet.started({ tasks: [slow] })
+  const { runId } = await scheduler.enqueue(slow)
+
+  const tooShort = scheduler.runs.wait(runId, { timeout: "1s" })
+  const enough = scheduler.runs.wait(runId, { timeout: "1m" })
+  await fleet.advance("30s")
+
+  assert.equal(await tooShort, null)
+  assert.equal((await enough)?.state, "succeeded")
+  await assert.rejects(scheduler.runs.wait("nobody"), { code: "BELFRY_RUN_NOT_FOUND" })
 })

@@ -1,5 +1,5 @@
-import type { FirePlan } from "../../src/core/fire.ts"
 import type { Instant } from "../../src/core/instant.ts"
+import type { FirePlan } from "../../src/core/plan.ts"
 import {
   isFinished,
   LOST_MAX,

@@ -1,5 +1,5 @@
-import { type FirePlan, NO_FACTS } from "../../src/core/fire.ts"
 import { HOUR, SECOND } from "../../src/core/instant.ts"
+import { type FirePlan, NO_FACTS } from "../../src/core/plan.ts"
 import type { Run } from "../../src/core/run.ts"
 import type { DueSchedules, Store } from "../../src/store/store.ts"
 import type { Planted, WorldClock } from "./world.ts"

@@ -1,9 +1,10 @@
 import { DEFAULT_RETRY } from "../../src/core/backoff.ts"
 import { defineSchedule, newSchedule } from "../../src/core/definition.ts"
 import { BelfryError } from "../../src/core/errors.ts"
-import { type FireFacts, type FirePlan, NO_FACTS, planFire } from "../../src/core/fire.ts"
+import { planFire } from "../../src/core/fire.ts"
 import { formatInstant, type Instant } from "../../src/core/instant.ts"
 import type { ScheduleOptions } from "../../src/core/options.ts"
+import { type FireFacts, type FirePlan, NO_FACTS } from "../../src/core/plan.ts"
 import type { NewRun, RunRef } from "../../src/core/run.ts"
 import type { Schedule, ScheduleDefinition, ScheduleProgress } from "../../src/core/schedule.ts"
 

@@ -1,5 +1,5 @@
-import { type FirePlan, progressOf } from "../../core/fire.ts"
 import type { Instant } from "../../core/instant.ts"
+import { type FirePlan, progressOf } from "../../core/plan.ts"
 import type { NewRun } from "../../core/run.ts"
 import { concurrencyKeyOf, type Schedule } from "../../core/schedule.ts"
 import type { ClaimRequest, Heartbeat, HeldRun, LogLine, PruneRequest } from "../store.ts"

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { UNFINISHED_FACTS_MAX } from "../../core/fire.ts"
+import { UNFINISHED_FACTS_MAX } from "../../core/plan.ts"
 import { cancel, succeed } from "../../core/run.ts"
 import { aPlan, aRun, aRunOf, aSchedule, aSkip, SHORT_MS } from "./factories.ts"
 import { type Law, lawCase } from "./law.ts"

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
-import type { FireFacts } from "../../core/fire.ts"
 import type { Instant } from "../../core/instant.ts"
+import type { FireFacts } from "../../core/plan.ts"
 import type { NewRun, Run } from "../../core/run.ts"
 import type { Schedule } from "../../core/schedule.ts"
 import type { ClaimRequest, RunFilter, RunPage, Store, StoredLogLine, Worker } from "../store.ts"

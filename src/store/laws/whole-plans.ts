@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { progressOf } from "../../core/fire.ts"
+import { progressOf } from "../../core/plan.ts"
 import { cancel } from "../../core/run.ts"
 import type { ScheduleProgress } from "../../core/schedule.ts"
 import { AN_INSTANT, aLogLine, aPlan, aRun, aRunOf, aSchedule, aSkip } from "./factories.ts"

@@ -1,6 +1,6 @@
 import { BelfryError } from "../../core/errors.ts"
-import type { FirePlan } from "../../core/fire.ts"
 import type { Instant } from "../../core/instant.ts"
+import type { FirePlan } from "../../core/plan.ts"
 import { isFinished, type NewRun, type RunChange } from "../../core/run.ts"
 import type { Schedule } from "../../core/schedule.ts"
 import type {

@@ -1,5 +1,5 @@
-import { UNFINISHED_FACTS_MAX } from "../../core/fire.ts"
 import type { Instant } from "../../core/instant.ts"
+import { UNFINISHED_FACTS_MAX } from "../../core/plan.ts"
 import {
   ATTEMPTS_KEPT,
   type Attempt,

@@ -1,0 +1,75 @@
+import type { Instant } from "./instant.ts"
+import { upcomingAfter } from "./occurrence.ts"
+import type { NewRun, RunChange, RunRef } from "./run.ts"
+import type { Schedule, ScheduleProgress } from "./schedule.ts"
+
+/** What a plan needs to know beside the schedule; the store reads both in one call. */
+export interface FireFacts {
+  /** Unfinished runs of this schedule (backfills aside), oldest first: at most `UNFINISHED_FACTS_MAX`, the oldest. */
+  readonly unfinished: readonly RunRef[]
+  /** When the schedules this one depends on last succeeded. */
+  readonly lastSuccessAt: Readonly<Record<string, Instant | null>>
+}
+
+/** Few enough to be read at every fire, and as many as any policy counts. */
+export const UNFINISHED_FACTS_MAX = 100
+
+export const NO_FACTS: FireFacts = { unfinished: [], lastSuccessAt: {} }
+
+/** A guarded step of one schedule: its progress and the records that come with it, all or nothing. */
+export interface FirePlan {
+  readonly scheduleId: string
+  readonly ifVersion: number
+  /** Null deletes the schedule: it is finished and asked for it. */
+  readonly progress: ScheduleProgress | null
+  readonly runs: readonly NewRun[]
+  /** Runs that give way to the new one. Sent before the plan: cancelling one twice changes nothing. */
+  readonly cancels: readonly RunChange[]
+}
+
+/** Everything up to `now` counts as settled; due at the first occurrence after it. Fires nothing. */
+export function planFrom(schedule: Schedule, now: Instant): Partial<ScheduleProgress> {
+  const next = upcomingAfter(schedule, now)
+  return {
+    coveredUntil: now,
+    nextRunAt: next?.dueAt ?? null,
+    finishedAt: next === null ? (schedule.finishedAt ?? now) : null,
+    overrides: schedule.overrides.filter((override) => override.scheduledFor > now),
+    lastError: null,
+  }
+}
+
+export function planOf(
+  schedule: Schedule,
+  progress: Partial<ScheduleProgress>,
+  rest: { runs?: readonly NewRun[]; cancels?: readonly RunChange[] } = {},
+): FirePlan {
+  return {
+    scheduleId: schedule.id,
+    ifVersion: schedule.version,
+    progress: { ...progressOf(schedule), ...progress },
+    runs: rest.runs ?? [],
+    cancels: rest.cancels ?? [],
+  }
+}
+
+export function progressOf(schedule: Schedule): ScheduleProgress {
+  const {
+    nextRunAt,
+    coveredUntil,
+    overrides,
+    paused,
+    runCount,
+    lastRunId,
+    lastRunAt,
+    lastError,
+    finishedAt,
+  } = schedule
+  return { nextRunAt, coveredUntil, overrides, paused, runCount, lastRunId, lastRunAt, lastError, finishedAt }
+}
+
+/** A schedule that asked for it goes when nothing more is to come. */
+export function withoutFinished(schedule: Schedule, plan: FirePlan): FirePlan {
+  const isFinished = plan.progress !== null && plan.progress.finishedAt !== null
+  return isFinished && schedule.removeWhenFinished ? { ...plan, progress: null } : plan
+}

@@ -1,0 +1,18 @@
+import { describeCron } from "./cron/describe.ts"
+import { formatInstant } from "./instant.ts"
+import { cronOf, type Timetable, type Trigger } from "./timetable.ts"
+
+/** When a schedule occurs, for people: each trigger's sentence, in the schedule's own zone. */
+export function timetableInWords(timetable: Timetable): string {
+  return timetable.triggers.map((trigger) => triggerInWords(timetable, trigger)).join("; ")
+}
+
+function triggerInWords(timetable: Timetable, trigger: Trigger): string {
+  if (trigger.kind === "at") return `Once, at ${formatInstant(trigger.at)}`
+  try {
+    return describeCron(cronOf(timetable, trigger))
+  } catch {
+    // A trigger written past our door may be unreadable; the schedule's `lastError` says why.
+    return "Never: the trigger can't be read"
+  }
+}
