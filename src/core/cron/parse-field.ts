@@ -101,7 +101,7 @@ function hashed(part: Part): Item | null {
 /** Days stop at 28, which every month has, and weekdays at 6, so that Sunday isn't twice as likely. */
 function hashRange(spec: FieldSpec): [number, number] {
   if (spec.name === "dayOfMonth") return [1, 28]
-  return [spec.min, spec.name === "dayOfWeek" ? 6 : spec.max]
+  return [spec.min, lastOf(spec)]
 }
 
 function rangeOrValue(part: Part): Item {
@@ -109,9 +109,8 @@ function rangeOrValue(part: Part): Item {
   const [base, stepText, ...moreSteps] = part.text.split("/") as [string, ...string[]]
   if (moreSteps.length > 0) throw syntaxError(part, "has more than one step")
   const step = stepText === undefined ? 1 : parseStep(part, stepText)
-  // The whole field by steps: weekdays end at 6 here, or Sunday would be counted as 0 and as 7.
   if (base === "*") {
-    return { kind: "range", from: spec.min, to: spec.name === "dayOfWeek" ? 6 : spec.max, step, isOpen: true }
+    return { kind: "range", from: spec.min, to: lastOf(spec), step, isOpen: true }
   }
   const [fromText, toText, ...more] = base.split("-") as [string, ...string[]]
   if (more.length > 0) throw syntaxError(part, "is not a range: write one value, a dash and another value")
@@ -122,7 +121,12 @@ function rangeOrValue(part: Part): Item {
   const value = parseValue(part, fromText)
   return stepText === undefined
     ? { kind: "value", value }
-    : { kind: "range", from: value, to: spec.max, step, isOpen: true }
+    : { kind: "range", from: value, to: Math.max(value, lastOf(spec)), step, isOpen: true }
+}
+
+/** Where counting by steps ends: on Saturday among the weekdays, or Sunday would come as 0 and again as 7. */
+function lastOf(spec: FieldSpec): number {
+  return spec.name === "dayOfWeek" ? 6 : spec.max
 }
 
 function parseRange(part: Part, fromText: string, toText: string): [number, number] {
@@ -135,20 +139,21 @@ function parseRange(part: Part, fromText: string, toText: string): [number, numb
   return [from, to]
 }
 
-// A step of 60 in minutes is every hour, and fine; a longer one could only mean something else than it says.
+/** A step longer than the field leaves its first value, as cron has always read it; lint L01 says that it is no interval. */
 function parseStep(part: Part, text: string): number {
-  const { spec } = part.field
-  const size = spec.name === "dayOfWeek" ? 7 : spec.max - spec.min + 1
   if (!/^\d+$/.test(text)) throw syntaxError(part, "has a step that isn't a number")
   const step = Number(text)
-  if (step >= 1 && step <= size) return step
+  if (step >= 1 && step <= STEP_MAX) return step
+  const range = { min: 1, max: STEP_MAX }
   throw fieldError(
     "BELFRY_CRON_FIELD_RANGE",
     part,
-    `has a step of ${text.slice(0, 20)}, which is out of range 1-${size}${step > size ? "; use an interval for anything longer" : ""}`,
-    { min: 1, max: size },
+    `has a step of ${text.slice(0, 20)}, which is out of range 1-${STEP_MAX}`,
+    range,
   )
 }
+
+const STEP_MAX = 9_999
 
 function parseValue(part: Part, text: string): number {
   const { spec } = part.field

@@ -33,7 +33,7 @@ export function parseCron(expression: string, options: CronOptions = {}): Cron {
     )
   }
   const trimmed = expression.trim()
-  if (/^@every(?![a-z])/i.test(trimmed)) return parseEvery(expression, trimmed, options)
+  if (/^@every(\s|$)/i.test(trimmed)) return parseEvery(expression, trimmed, options)
   if (!trimmed.startsWith("@")) return parseCalendar(expression, expression, options)
   // Only ASCII letters fold: the Kelvin sign is a "k" to `toLowerCase`.
   const meant = /^@[a-z]+$/i.test(trimmed) ? DESCRIPTORS[trimmed.toLowerCase()] : undefined
