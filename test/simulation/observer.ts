@@ -25,6 +25,8 @@ export class Observer {
   readonly #everCreated = new Set<string>()
   readonly #started = new Set<string>()
   readonly #options: ObserverOptions
+  /** The latest that the store's clock has shown: it may be set back while a plan is under way. */
+  #latest: Instant = 0
   hash = 0
 
   constructor(options: ObserverOptions) {
@@ -62,8 +64,13 @@ export class Observer {
     this.#schedules.delete(id)
   }
 
+  onRead(now: Instant): void {
+    this.#latest = Math.max(this.#latest, now)
+  }
+
   onFire(plan: FirePlan, created: readonly string[], now: Instant, version: number): void {
     const known = this.#schedules.get(plan.scheduleId)
+    this.onRead(now)
     this.#mix(`fire ${plan.scheduleId} ${plan.ifVersion} ${created.join()}`)
     if (known === undefined || known.version !== plan.ifVersion) {
       this.#violate("I5", `${plan.scheduleId} was fired at version ${plan.ifVersion}, which had passed`)
@@ -79,7 +86,7 @@ export class Observer {
       plan.progress?.coveredUntil ?? Math.max(...plan.runs.map((run) => run.scheduledFor ?? 0))
     this.#checkCovered(known, plan.runs, known.coveredUntil ?? now, coveredUntil, "a fire")
     for (const run of runs)
-      if (run.notBefore !== null && run.notBefore > now && !isSettledBeforeEdit(run, now)) {
+      if (run.notBefore !== null && run.notBefore > this.#latest && !isSettledBeforeEdit(run, now)) {
         this.#violate("I8", `${run.id} was fired at ${now}, before it was due`)
       }
     this.#noteSkips(plan.runs)
@@ -323,6 +330,11 @@ export function observed(store: Store, observer: Observer): Store {
         if (swap.outcome === "done") observer.onDelete(id)
         return swap
       }),
+    dueSchedules: async (request) => {
+      const read = await store.dueSchedules(request)
+      observer.onRead(read.now)
+      return read
+    },
     fire: (plans) =>
       inOrder(async () => {
         const now = await store.now()
