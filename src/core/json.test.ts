@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { assert, describe, test } from "vitest"
 import { thrownBy } from "../../test/support/records.ts"
-import { canonicalJson, type Json, PAYLOAD_MAX_BYTES, toPayload } from "./json.ts"
+import { canonicalJson, JSON_DEPTH_MAX, type Json, PAYLOAD_MAX_BYTES, toPayload } from "./json.ts"
 
 describe("a payload", () => {
   test.each([
@@ -86,4 +86,15 @@ describe("canonical text", () => {
       { seed: 20_260_310 },
     )
   })
+})
+
+test("a payload nested deeper than any store should have to follow is refused, brackets in text aside", () => {
+  const nested = (depth: number) => JSON.parse(`${"[".repeat(depth)}${"]".repeat(depth)}`) as unknown
+
+  assert.doesNotThrow(() => toPayload(nested(JSON_DEPTH_MAX), "It"))
+  assert.doesNotThrow(() => toPayload({ text: `${"[".repeat(500)}\\"{` }, "It"))
+  assert.equal(
+    (thrownBy(() => toPayload(nested(JSON_DEPTH_MAX + 1), "It")) as Error).message,
+    "It is nested deeper than 100 levels.",
+  )
 })

@@ -4,6 +4,9 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 
 export const PAYLOAD_MAX_BYTES = 1_048_576
 
+/** Databases give up at depths that differ; nobody means to nest this deep. */
+export const JSON_DEPTH_MAX = 100
+
 /** A private copy in the form every store can keep; what JSON can't say is refused rather than lost. */
 export function toPayload(value: unknown, what: string): Json {
   let text: string | undefined
@@ -25,7 +28,27 @@ export function toPayload(value: unknown, what: string): Json {
       { details: { bytes, limit: PAYLOAD_MAX_BYTES } },
     )
   }
+  if (isTooDeep(text)) {
+    throw new BelfryError("BELFRY_PAYLOAD_INVALID", `${what} is nested deeper than ${JSON_DEPTH_MAX} levels.`)
+  }
   return JSON.parse(text) as Json
+}
+
+/** Reads the text, not the value: that takes no stack, however deep it is. */
+export function isTooDeep(json: string): boolean {
+  let depth = 0
+  let isInText = false
+  for (let index = 0; index < json.length; index++) {
+    const character = json[index]
+    if (isInText) {
+      if (character === "\\") index++
+      else if (character === '"') isInText = false
+    } else if (character === '"') isInText = true
+    else if (character === "[" || character === "{") {
+      if (++depth > JSON_DEPTH_MAX) return true
+    } else if (character === "]" || character === "}") depth--
+  }
+  return false
 }
 
 /** JSON itself would write null, or leave the key out. */

@@ -1,4 +1,4 @@
-import type { Json } from "../core/json.ts"
+import { isTooDeep, JSON_DEPTH_MAX, type Json } from "../core/json.ts"
 import type { Output } from "../core/run.ts"
 import { describeThrown, storable } from "../core/thrown.ts"
 
@@ -39,9 +39,10 @@ function detailsOf(value: unknown): Json {
     const text = JSON.stringify(value)
     if (text === undefined) return null
     const bytes = Buffer.byteLength(text)
-    return bytes > DETAILS_MAX_BYTES
-      ? { notStored: `${bytes} bytes; at most ${DETAILS_MAX_BYTES} are kept` }
-      : (JSON.parse(text) as Json)
+    if (bytes > DETAILS_MAX_BYTES)
+      return { notStored: `${bytes} bytes; at most ${DETAILS_MAX_BYTES} are kept` }
+    if (isTooDeep(text)) return { notStored: `nested deeper than ${JSON_DEPTH_MAX} levels` }
+    return JSON.parse(text) as Json
   } catch (error) {
     return notStored(error)
   }
