@@ -3,8 +3,12 @@ import { defineConfig } from "tsdown"
 export default defineConfig({
   entry: {
     index: "src/index.ts",
+    cli: "src/cli.ts",
+    config: "src/config.ts",
     cron: "src/cron.ts",
+    sqlite: "src/sqlite.ts",
     store: "src/store.ts",
+    tasks: "src/tasks.ts",
     testing: "src/testing.ts",
   },
   format: "esm",

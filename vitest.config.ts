@@ -18,14 +18,14 @@ export default defineConfig({
         test: {
           name: "fast",
           include: ["src/**/*.test.ts", "test/**/*.test.ts"],
-          exclude: ["test/simulation/**", "test/package/**"],
+          exclude: ["test/simulation/**", "test/chaos/**", "test/package/**"],
         },
       },
       {
         extends: true,
         test: {
           name: "slow",
-          include: ["test/simulation/**/*.test.ts", "test/package/**/*.test.ts"],
+          include: ["test/simulation/**/*.test.ts", "test/chaos/**/*.test.ts", "test/package/**/*.test.ts"],
           testTimeout: 300_000,
         },
       },

@@ -30,12 +30,27 @@ export const ERRORS = {
   },
   BELFRY_PAYLOAD_INVALID: { status: 422, remedy: "Make the payload match the task's schema." },
   BELFRY_PAYLOAD_TOO_LARGE: { status: 413, remedy: "Store the data elsewhere and pass a reference." },
+  BELFRY_HTTP_DENIED: {
+    status: 403,
+    remedy: "Use a public address, or list this one in the options of the http task.",
+  },
+  BELFRY_SECRET_INVALID: { status: 500, remedy: "Set the environment variable named, for every worker." },
   BELFRY_RUN_INVALID: { status: 422, remedy: "Mend the option named in the message." },
   BELFRY_RUN_NOT_FOUND: { status: 404, remedy: "List the runs; history is pruned by age and count." },
   BELFRY_RUN_STATE: { status: 409, remedy: "Look at the run's state: this change doesn't apply to it." },
   BELFRY_RUN_HELD: { status: 409, remedy: "Wait for the run that holds the key, or cancel it." },
   BELFRY_SCHEDULER_INVALID: { status: 500, remedy: "Mend the option named in the message." },
   BELFRY_STORE_UNAVAILABLE: { status: 503, remedy: "Check that the database is running and reachable." },
+  BELFRY_STORE_FULL: {
+    status: 507,
+    remedy: "Free some room on the store's disk: writing goes on by itself.",
+  },
+  BELFRY_STORE_READ_ONLY: {
+    status: 503,
+    remedy: "Let this user write to the file and its folder, or mount them writable.",
+  },
+  BELFRY_STORE_SCHEMA_NEWER: { status: 500, remedy: "Upgrade belfry: a newer one has changed the database." },
+  BELFRY_STORE_UNFIT: { status: 500, remedy: "Use a database and a place for it that Belfry can work with." },
   BELFRY_STORE_CLOSED: { status: 503, remedy: "Open a new scheduler: this one's store was closed." },
 } as const satisfies Record<string, { status: number; remedy: string }>
 

@@ -29,12 +29,26 @@ test("the package holds the built files and the papers, and nothing else", () =>
   expect(others.sort()).toEqual(["CHANGELOG.md", "LICENSE", "README.md", "package.json"])
 })
 
-test("the package installs without dependencies and scripts", () => {
+test("the package installs without scripts, and its SQLite is the very one that was tried", () => {
   const manifest = JSON.parse(
     run("npm", ["pkg", "get", "dependencies", "scripts.install", "scripts.postinstall"], root),
   )
 
-  expect(manifest).toEqual({})
+  expect(Object.keys(manifest)).toEqual(["dependencies"])
+  expect(Object.keys(manifest.dependencies)).toEqual(["@photostructure/sqlite", "commander", "jiti", "yaml"])
+  expect(manifest.dependencies["@photostructure/sqlite"]).toBe("1.2.1")
+})
+
+test("the program that comes with it answers", () => {
+  const belfry = join(folder, "node_modules", ".bin", "belfry")
+
+  expect(
+    run(
+      belfry,
+      ["next", "30 2 * * *", "--tz", "Europe/Berlin", "--from", "2026-03-28T12:00:00Z", "-n", "1", "--json"],
+      folder,
+    ),
+  ).toMatch(/2026-03-29T01:00:00/)
 })
 
 test("a stranger's program runs on the installed package, through every entry point", () => {
@@ -42,11 +56,13 @@ test("a stranger's program runs on the installed package, through every entry po
     join(folder, "program.js"),
     `import { createScheduler, defineTask, memory } from "belfry"
      import { next, parse } from "belfry/cron"
+     import { sqlite } from "belfry/sqlite"
      import { LAWS } from "belfry/store"
+     import { httpTask } from "belfry/tasks"
      import { createTestScheduler } from "belfry/testing"
 
      const greet = defineTask({ name: "greet", run: () => "hello" })
-     const scheduler = createScheduler({ store: memory(), tasks: [greet] })
+     const scheduler = createScheduler({ store: sqlite("./belfry.db"), tasks: [greet] })
      await scheduler.start()
      const { runId } = await scheduler.enqueue(greet)
      while ((await scheduler.runs.get(runId)).state !== "succeeded") await new Promise((resolve) => setImmediate(resolve))
@@ -59,11 +75,17 @@ test("a stranger's program runs on the installed package, through every entry po
      await test.scheduler.stop()
 
      const at = next(parse("30 2 * * *", { timezone: "Europe/Berlin" }), "2026-03-28T12:00:00Z")
-     console.log(JSON.stringify({ details: run.details, count, at, laws: LAWS.length }))
+     console.log(JSON.stringify({ details: run.details, count, at, laws: LAWS.length, ready: httpTask().name }))
     `,
   )
 
   const output = JSON.parse(run(process.execPath, ["program.js"], folder))
 
-  expect(output).toEqual({ details: "hello", count: 24, at: "2026-03-29T01:00:00.000Z", laws: 11 })
+  expect(output).toEqual({
+    details: "hello",
+    count: 24,
+    at: "2026-03-29T01:00:00.000Z",
+    laws: 11,
+    ready: "http",
+  })
 })

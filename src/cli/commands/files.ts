@@ -1,0 +1,89 @@
+import { type CommandSpec, DRY_RUN, YES } from "../command.ts"
+
+const FILE = {
+  flags: "-f, --file <path>",
+  words: "YAML or JSON; a folder for all in it; - for standard input; may be repeated",
+  isMany: true,
+} as const
+const SHAPE = `A file holds { schedules: [{ id, task, cron, timezone, payload, … }] }, as \`belfry export\` writes it.`
+
+export const FILE_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: "apply",
+    summary: "Make the schedules those of files: create and change",
+    details: `${SHAPE}\nSchedules that code declares are left alone. Deletes nothing without --prune.`,
+    options: [
+      FILE,
+      { flags: "--prune", words: "delete schedules made by hand that have the --tag and are in no file" },
+      { flags: "-l, --tag <name>", words: "what --prune looks at" },
+      DRY_RUN,
+      YES,
+    ],
+    prints: "records",
+    needs: "new-store",
+    examples: [
+      ["belfry apply -f schedules.yaml --dry-run", "what would change"],
+      ["belfry apply -f schedules/ --prune -l team-a --yes", "a folder, and nothing else with that tag"],
+    ],
+    load: async () => (await import("../perform/apply.ts")).applyFiles,
+  },
+  {
+    name: "diff",
+    summary: "What apply would change; exit 1 if anything",
+    details: SHAPE,
+    options: [FILE],
+    prints: "records",
+    needs: "store",
+    examples: [
+      ["belfry diff -f schedules.yaml", "exit 0 if nothing differs"],
+      ["belfry export | belfry diff -f -", "never differs"],
+    ],
+    load: async () => (await import("../perform/apply.ts")).diffFiles,
+  },
+  {
+    name: "export",
+    summary: "The schedules as a file that apply reads",
+    options: [
+      { flags: "-l, --tag <name>", words: "only with this tag" },
+      { flags: "--task <name>", words: "only of this task" },
+      { flags: "--format <format>", words: "yaml unless said", choices: ["yaml", "json"] },
+    ],
+    needs: "store",
+    examples: [
+      ["belfry export > schedules.yaml", "all of them"],
+      ["belfry export -l team-a --format json", "some, as JSON"],
+    ],
+    load: async () => (await import("../perform/export.ts")).exportSchedules,
+  },
+  {
+    name: "import crontab",
+    summary: "Schedules from a crontab; never edits it",
+    details:
+      "Reads `crontab -l`, a file, or standard input (-). Understands CRON_TZ, MAILTO, SHELL, PATH and other variables,\n@daily and the like, %, the user column of /etc/crontab, flock, timeout, sleep $RANDOM, cd, log redirections and health checks.\nShows what it made of each line; --out writes a configuration, --apply makes the schedules.",
+    args: [
+      { name: "file", words: "a crontab, or -; your own unless said", isOptional: true, completes: "files" },
+    ],
+    options: [
+      { flags: "--tz <zone>", words: "where the crontab names no zone; this host's unless said" },
+      { flags: "--system", words: "it has a column for the user, as /etc/crontab has; guessed unless said" },
+      { flags: "--no-system", words: "it has none" },
+      { flags: "--prefix <text>", words: "before each key" },
+      { flags: "--out <file>", words: "write a configuration: belfry.config.json, .yaml or .mjs" },
+      { flags: "--apply", words: "make the schedules in the store" },
+      { flags: "--paused", words: "paused, with --apply" },
+      { flags: "--comment-out", words: "print the crontab with the imported lines commented out" },
+      DRY_RUN,
+    ],
+    prints: "records",
+    needs: "new-store",
+    examples: [
+      ["belfry import crontab", "your crontab: what would become of it"],
+      [
+        "belfry import crontab /etc/crontab --out belfry.config.json",
+        "as a configuration, to look at and start with",
+      ],
+      ["ssh web crontab -l | belfry import crontab - --tz Europe/Berlin", "another host's"],
+    ],
+    load: async () => (await import("../perform/import-crontab.ts")).importCrontab,
+  },
+]

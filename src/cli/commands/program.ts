@@ -1,0 +1,80 @@
+import type { CommandSpec, OptionSpec } from "../command.ts"
+
+const START_OPTIONS: readonly OptionSpec[] = [
+  { flags: "--concurrency <count>", words: "how many runs at once; 10 unless said" },
+  {
+    flags: "--stop-timeout <duration>",
+    words: "what running tasks get to finish at a stop; 30s unless said",
+  },
+  { flags: "--json", words: "what happens as JSON lines" },
+  {
+    flags: "--log-level <level>",
+    words: "of the engine; warn unless said",
+    choices: ["debug", "info", "warn", "error"],
+  },
+]
+const ENDING =
+  "SIGTERM and Ctrl-C stop it gracefully (exit 0): nothing new starts, what is running may finish. A second signal ends it at\nonce (exit 130 or 143); what was running is then taken over when its lease ends."
+
+export const PROGRAM_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: "start",
+    summary: "Fire schedules and perform their runs, until it is stopped",
+    details: `Serves the task http, the tasks of the configuration, and the command task if the configuration enables commands.\n${ENDING}`,
+    args: [
+      {
+        name: "role",
+        words: "worker: only perform runs. server: only fire schedules. Both unless said",
+        isOptional: true,
+        completes: ["worker", "server"],
+      },
+    ],
+    options: START_OPTIONS,
+    needs: "new-store",
+    examples: [
+      ["belfry start", "on ./belfry.db, which is made if it isn't there"],
+      ["belfry start --store /var/lib/belfry/belfry.db --config ./ops.config.ts", "elsewhere"],
+      ["belfry start worker --concurrency 50", "more hands for the same store"],
+    ],
+    load: async () => (await import("../perform/start.ts")).start,
+  },
+  {
+    name: "doctor",
+    summary: "Check everything that can be checked",
+    options: [
+      { flags: "--strict", words: "exit 1 on a warning" },
+      { flags: "--json", words: "as JSON" },
+    ],
+    needs: "store",
+    examples: [
+      ["belfry doctor", "each line with what to do about it"],
+      ["belfry doctor --strict --json", "for a monitor"],
+    ],
+    load: async () => (await import("../perform/doctor.ts")).doctor,
+  },
+  {
+    name: "migrate",
+    summary: "Make the store, or bring it to this version's schema",
+    options: [{ flags: "--json", words: "as JSON" }],
+    needs: "new-store",
+    examples: [
+      ["belfry migrate", "before a deploy; every start does it, too"],
+      ["belfry migrate --store /var/lib/belfry/belfry.db", "elsewhere"],
+    ],
+    load: async () => (await import("../perform/migrate.ts")).migrate,
+  },
+  {
+    name: "top",
+    summary: "What is happening, live",
+    options: [
+      { flags: "--interval <duration>", words: "how often it looks; 2s unless said" },
+      { flags: "--once", words: "one picture, then the end" },
+    ],
+    needs: "store",
+    examples: [
+      ["belfry top", "q quits; up, down, p pauses or resumes, t triggers"],
+      ["belfry top --once", "one picture, also in a pipe"],
+    ],
+    load: async () => (await import("../perform/top.ts")).top,
+  },
+]

@@ -1,0 +1,136 @@
+import { existsSync, readFileSync } from "node:fs"
+import { extname, isAbsolute, join } from "node:path"
+import { pathToFileURL } from "node:url"
+import type { Config } from "../config.ts"
+import { EXIT } from "./exit-codes.ts"
+import { Refusal } from "./refusal.ts"
+
+export interface LoadedConfig {
+  readonly path: string
+  readonly config: Config
+}
+
+const NAMES = ["belfry.config.ts", "belfry.config.mjs", "belfry.config.js", "belfry.config.json"]
+
+/** The configuration named, or the one in this folder; null if there is none. */
+export async function loadConfig(cwd: string, named: string | undefined): Promise<LoadedConfig | null> {
+  const path = named === undefined ? found(cwd) : resolved(cwd, named)
+  if (path === null) return null
+  if (!existsSync(path))
+    throw new Refusal(
+      EXIT.notFound,
+      `There is no configuration at ${path}.`,
+      "Check --config or BELFRY_CONFIG.",
+    )
+  const value = extname(path) === ".json" ? readJson(path) : await evaluate(path)
+  return { path, config: checked(value, path) }
+}
+
+function found(cwd: string): string | null {
+  return NAMES.map((name) => join(cwd, name)).find((path) => existsSync(path)) ?? null
+}
+
+function resolved(cwd: string, path: string): string {
+  return isAbsolute(path) ? path : join(cwd, path)
+}
+
+function readJson(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, "utf8"))
+  } catch (cause) {
+    throw unreadable(path, cause)
+  }
+}
+
+async function evaluate(path: string): Promise<unknown> {
+  try {
+    const module = extname(path) === ".ts" ? await importTypeScript(path) : await importPlain(path)
+    return (module as { default?: unknown }).default
+  } catch (cause) {
+    throw unreadable(path, cause)
+  }
+}
+
+function importPlain(path: string): Promise<unknown> {
+  return import(/* @vite-ignore */ pathToFileURL(path).href)
+}
+
+/** By the runtime itself where it can strip types (Node 22.18, 23.6 and later); elsewhere, and in packages of another module kind, by jiti. */
+async function importTypeScript(path: string): Promise<unknown> {
+  const { features } = process as unknown as { features: { typescript?: unknown } }
+  if (features.typescript !== undefined && features.typescript !== false) {
+    try {
+      return await importPlain(path)
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code
+      // What stripping can't do, such as an enum, or a path without its extension.
+      if (code !== "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX" && code !== "ERR_MODULE_NOT_FOUND") throw error
+    }
+  }
+  const { createJiti } = await import("jiti")
+  return createJiti(import.meta.url, { moduleCache: false, fsCache: false }).import(path)
+}
+
+function unreadable(path: string, cause: unknown): Refusal {
+  const why = cause instanceof Error ? cause.message : String(cause)
+  return new Refusal(
+    EXIT.usage,
+    `The configuration ${path} can't be read: ${why.split("\n")[0]}`,
+    "Mend it, name another with --config, or do without: --no-config",
+    cause,
+  )
+}
+
+const KINDS: Readonly<Record<keyof Config, (value: unknown) => boolean>> = {
+  store: (value) => typeof value === "string" || isObject(value),
+  tasks: Array.isArray,
+  schedules: Array.isArray,
+  owner: (value) => typeof value === "string",
+  release: (value) => typeof value === "number",
+  prune: (value) => typeof value === "boolean",
+  concurrency: (value) => typeof value === "number",
+  lease: isDuration,
+  pollInterval: isDuration,
+  stopTimeout: isDuration,
+  retention: isObject,
+  commands: isObject,
+  http: isObject,
+  hooks: isObject,
+  logger: isObject,
+}
+
+/** A misspelt setting would otherwise be one that silently isn't there. */
+function checked(value: unknown, path: string): Config {
+  if (!isObject(value) || Array.isArray(value)) {
+    throw new Refusal(
+      EXIT.usage,
+      `The configuration ${path} is not an object.`,
+      "Its default export has to be one: defineConfig({ … }), which belfry/config has.",
+    )
+  }
+  for (const [setting, given] of Object.entries(value)) {
+    const isKind = Object.hasOwn(KINDS, setting) ? KINDS[setting as keyof Config] : undefined
+    if (isKind === undefined) {
+      throw new Refusal(
+        EXIT.usage,
+        `The configuration ${path} has an unknown setting "${setting}".`,
+        `Known are ${Object.keys(KINDS).join(", ")}.`,
+      )
+    }
+    if (given !== undefined && !isKind(given))
+      throw new Refusal(
+        EXIT.usage,
+        `The setting "${setting}" in ${path} is of the wrong type: ${JSON.stringify(given)?.slice(0, 80)}.`,
+        "docs/reference/cli.md has the settings.",
+      )
+  }
+  return value as Config
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null
+}
+
+function isDuration(value: unknown): boolean {
+  return typeof value === "string" || typeof value === "number"
+}

@@ -1,0 +1,42 @@
+import { extname } from "node:path"
+import { EXIT } from "../exit-codes.ts"
+import { Refusal } from "../refusal.ts"
+import { yamlText } from "../yaml-text.ts"
+import type { ConvertedJob } from "./converted-job.ts"
+
+const DOOR = "belfry/config"
+
+/** The jobs as a configuration of the stand-alone program, in the form that the file's name asks for. */
+export async function configText(path: string, jobs: readonly ConvertedJob[]): Promise<string> {
+  const config = {
+    commands: Object.fromEntries(jobs.map(({ entry, command }) => [entry!.id, command])),
+    schedules: jobs.map(({ entry }) => entry),
+  }
+  const json = JSON.stringify(config, null, 2)
+  switch (extname(path)) {
+    case ".json":
+      return `${json}\n`
+    case ".ts":
+    case ".mjs":
+    case ".js":
+      return `import { defineConfig } from ${JSON.stringify(DOOR)}\n\nexport default defineConfig(${json})\n`
+    case ".yaml":
+    case ".yml":
+      return yamlText(config)
+    default:
+      throw new Refusal(
+        EXIT.usage,
+        `--out ${JSON.stringify(path)} has an unknown ending.`,
+        "Use .json, .yaml, .ts, .mjs or .js.",
+      )
+  }
+}
+
+/** The crontab with the given lines switched off. Printed, never installed. */
+export function commentedOut(text: string, lines: readonly number[]): string {
+  const off = new Set(lines)
+  return text
+    .split("\n")
+    .map((line, index) => (off.has(index + 1) ? `# belfry: ${line}` : line))
+    .join("\n")
+}

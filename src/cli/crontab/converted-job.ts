@@ -1,0 +1,135 @@
+import type { ScheduleEntry } from "../../config.ts"
+import { lintCron } from "../../core/cron/lint.ts"
+import { parseCron } from "../../core/cron/parse.ts"
+import { BelfryError } from "../../core/errors.ts"
+import type { CommandDefinition } from "../../tasks.ts"
+import { understand } from "./command-line.ts"
+import type { CronJob } from "./crontab.ts"
+import { keyFor } from "./job-key.ts"
+
+/** A job of a crontab as a schedule of the command task, with what has to be said about it. */
+export interface ConvertedJob {
+  readonly line: number
+  readonly cron: string
+  readonly timezone: string
+  /** Null if there is no equivalent; the notes say why. */
+  readonly entry: ScheduleEntry | null
+  readonly command: CommandDefinition | null
+  readonly notes: readonly string[]
+}
+
+export interface Conversion {
+  /** Where the crontab names no zone. */
+  readonly timezone: string
+  readonly prefix: string
+  readonly now: number
+}
+
+export function convertJobs(jobs: readonly CronJob[], about: Conversion): readonly ConvertedJob[] {
+  const taken = new Set<string>()
+  return jobs.map((job) => convert(job, about, taken))
+}
+
+function convert(job: CronJob, about: Conversion, taken: Set<string>): ConvertedJob {
+  const { when, line } = job
+  const timezone = job.variables["CRON_TZ"] ?? job.variables["TZ"] ?? about.timezone
+  const skipped = (why: string): ConvertedJob => ({
+    line,
+    cron: when,
+    timezone,
+    entry: null,
+    command: null,
+    notes: [why],
+  })
+  if (/^@reboot$/i.test(when)) return skipped("no equivalent: run it when the worker starts")
+  const lints = lintsOf(when, timezone, about.now)
+  if (typeof lints === "string") return skipped(lints)
+  const understood = understand(job.command)
+  const key = keyFor(about.prefix + understood.name, job.comment, taken)
+  const timeout = understood.timeout
+  const entry: ScheduleEntry = {
+    id: key,
+    task: "command",
+    cron: when,
+    timezone,
+    payload: { command: key },
+    ...(understood.isExclusive ? { overlap: "skip" as const } : { overlap: "allow" as const }),
+    // Cron itself makes up for nothing that it missed.
+    catchUp: "none",
+    ...(understood.jitterMs === null ? {} : { jitter: understood.jitterMs }),
+    ...(timeout === null ? {} : { timeout }),
+    ...(job.comment === "" ? {} : { description: job.comment }),
+    tags: ["crontab"],
+  }
+  const notes = [...understood.notes, ...notesOf(job), ...lints]
+  return { line, cron: when, timezone, entry, command: definitionOf(job, understood), notes }
+}
+
+/** What is odd about the expression; a text if it can't be used at all. */
+function lintsOf(when: string, timezone: string, now: number): readonly string[] | string {
+  try {
+    const cron = parseCron(when, { timezone })
+    return lintCron(cron, now)
+      .filter(({ severity }) => severity !== "info")
+      .map(({ code, message }) => `${code} ${message}`)
+  } catch (error) {
+    if (!(error instanceof BelfryError)) throw error
+    return error.message
+  }
+}
+
+function notesOf({ user, input, variables }: CronJob): readonly string[] {
+  const mail = variables["MAILTO"]
+  return [
+    ...(user === null ? [] : [`ran as ${user}: set uid and gid, or run the worker as ${user}`]),
+    ...(input === null ? [] : ["input after % is passed by printf"]),
+    ...(mail === undefined || mail === "" ? [] : [`MAILTO ${mail}: alert on failure instead`]),
+  ]
+}
+
+/** Not given to the command: cron's own. */
+const CRON_VARIABLES = new Set([
+  "CRON_TZ",
+  "MAILTO",
+  "MAILFROM",
+  "SHELL",
+  "RANDOM_DELAY",
+  "CONTENT_TYPE",
+  "START_HOURS_RANGE",
+])
+
+/** By `env` and a shell, as cron did it: a crontab's line may hold pipes, quotes and variables. */
+function definitionOf(job: CronJob, understood: ReturnType<typeof understand>): CommandDefinition {
+  const shell = job.variables["SHELL"] ?? "/bin/sh"
+  const variables = Object.entries(job.variables)
+    .filter(([name]) => !CRON_VARIABLES.has(name))
+    .map(([name, value]) => `${name}=${value}`)
+  const feed = job.input === null ? "" : `printf '%s' ${quoted(job.input)} | `
+  const script = `${feed}${understood.command}`
+  const argv = [...(variables.length === 0 ? [] : ["/usr/bin/env", ...variables]), shell, "-c", script]
+  const braces = bracesIn(argv)
+  return {
+    argv,
+    // In `argv` braces mean an argument of the payload; here they are the shell's, so each stands for itself.
+    ...(braces.length === 0
+      ? {}
+      : {
+          args: Object.fromEntries(
+            braces.map((name) => [name, { oneOf: [`{${name}}`], default: `{${name}}` }]),
+          ),
+        }),
+    ...(understood.cwd === null ? {} : { cwd: understood.cwd }),
+    // Cron has no limit; the command task's own would be an hour.
+    timeout: understood.timeout ?? "24h",
+  }
+}
+
+function bracesIn(argv: readonly string[]): readonly string[] {
+  return [
+    ...new Set(argv.flatMap((part) => [...part.matchAll(/\{([A-Za-z]\w*)\}/g)].map((match) => match[1]!))),
+  ]
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`
+}

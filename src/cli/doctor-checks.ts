@@ -1,0 +1,152 @@
+import type { Scheduler } from "../scheduler/scheduler.ts"
+import type { ScheduleView, WorkerView } from "../scheduler/views.ts"
+import { lintsOf } from "./lints.ts"
+import { spanWords } from "./time-words.ts"
+import { isSilent } from "./worker-rows.ts"
+
+/** One thing that was looked at. */
+export interface Check {
+  readonly name: string
+  readonly result: "ok" | "warning" | "problem"
+  readonly message: string
+  /** What to do, if anything. */
+  readonly remedy: string | null
+}
+
+export const ok = (name: string, message: string): Check => ({ name, result: "ok", message, remedy: null })
+export const warning = (name: string, message: string, remedy: string): Check => ({
+  name,
+  result: "warning",
+  message,
+  remedy,
+})
+export const problem = (name: string, message: string, remedy: string): Check => ({
+  name,
+  result: "problem",
+  message,
+  remedy,
+})
+
+/** Later than this, and nobody is firing. */
+const OVERDUE_MS = 120_000
+
+export function checkSchedules(schedules: readonly ScheduleView[], now: number): readonly Check[] {
+  const active = schedules.filter(
+    ({ enabled, paused, finishedAt }) => enabled && paused === null && finishedAt === null,
+  )
+  const overdue = active.filter(
+    ({ nextRunAt }) => nextRunAt !== null && now - nextRunAt.getTime() > OVERDUE_MS,
+  )
+  const broken = schedules.filter(({ lastError }) => lastError !== null)
+  const overridden = schedules.filter(({ isOverridden }) => isOverridden)
+  return [
+    ok("schedules", `${schedules.length}, of which ${active.length} active`),
+    overdue.length === 0
+      ? ok("overdue", "no schedule is overdue")
+      : problem("overdue", `${namesOf(overdue)} should have fired: nobody fires`, "Start it: belfry start"),
+    broken.length === 0
+      ? ok("broken", "every schedule can be planned")
+      : problem(
+          "broken",
+          `${namesOf(broken)} can't be planned: ${broken[0]!.lastError}`,
+          "Mend it: belfry schedule set",
+        ),
+    overridden.length === 0
+      ? ok("overrides", "no schedule of code was changed by hand")
+      : warning(
+          "overrides",
+          `${namesOf(overridden)} differ from what code declares`,
+          "See: belfry schedule list --status overridden",
+        ),
+    lintCheck(active, now),
+  ]
+}
+
+function lintCheck(schedules: readonly ScheduleView[], now: number): Check {
+  const odd = schedules.filter((schedule) =>
+    lintsOf(schedule, now).some(({ severity }) => severity !== "info"),
+  )
+  if (odd.length === 0) return ok("lints", "no expression is odd")
+  return warning(
+    "lints",
+    `${namesOf(odd)} may not do what was meant`,
+    `See: belfry schedule next ${odd[0]!.id}`,
+  )
+}
+
+export function checkWorkers(
+  workers: readonly WorkerView[],
+  schedules: readonly ScheduleView[],
+  now: number,
+): readonly Check[] {
+  const silent = workers.filter((worker) => isSilent(worker, now))
+  const online = workers.filter((worker) => !isSilent(worker, now))
+  const offered = new Set(online.flatMap(({ tasks }) => tasks))
+  const orphaned = [...new Set(schedules.map(({ task }) => task))].filter((task) => !offered.has(task))
+  return [
+    online.length === 0
+      ? warning("workers", "nobody performs runs", "Start one: belfry start")
+      : ok(
+          "workers",
+          `${online.length} online, ${sumOf(online, ({ running }) => running)} of ${sumOf(online, ({ slots }) => slots)} slots in use`,
+        ),
+    silent.length === 0
+      ? ok("silent workers", "none")
+      : warning(
+          "silent workers",
+          `${silent.length} not heard of for ${spanWords(now - silent[0]!.heartbeatAt.getTime())}`,
+          "If they are gone for good, they are forgotten after a while.",
+        ),
+    orphaned.length === 0
+      ? ok("tasks", "each has a worker")
+      : warning(
+          "tasks",
+          `no worker offers ${orphaned.slice(0, 5).join(", ")}`,
+          "Start a worker whose configuration has it.",
+        ),
+  ]
+}
+
+/** Waiting this long for a worker is worth a word. */
+const WAITING_MS = 300_000
+
+export async function checkRuns(scheduler: Scheduler, now: number): Promise<readonly Check[]> {
+  const counts = await scheduler.runs.count()
+  const running = await scheduler.runs.list({ state: "running", limit: 1_000 })
+  const stuck = running.filter(
+    ({ claimableAt }) => claimableAt !== null && now - claimableAt.getTime() > OVERDUE_MS,
+  )
+  const pending = await scheduler.runs.list({ state: "pending", limit: 1_000 })
+  const waiting = pending.filter(
+    ({ claimableAt }) => claimableAt !== null && now - claimableAt.getTime() > WAITING_MS,
+  )
+  return [
+    ok(
+      "runs",
+      `${counts.pending} pending, ${counts.running} running, ${counts.failed} failed in the history`,
+    ),
+    stuck.length === 0
+      ? ok("stuck runs", "none")
+      : problem(
+          "stuck runs",
+          `${stuck.length} whose lease has ended and nobody takes over, such as ${stuck[0]!.id}`,
+          "Start a worker for its task.",
+        ),
+    waiting.length === 0
+      ? ok("waiting runs", "none waits for long")
+      : warning(
+          "waiting runs",
+          `${waiting.length} due for more than 5 min, such as ${waiting.at(-1)!.id}`,
+          "Start a worker for its task, or raise --concurrency.",
+        ),
+  ]
+}
+
+function namesOf(schedules: readonly ScheduleView[]): string {
+  const names = schedules.slice(0, 3).map(({ id }) => id)
+  return schedules.length > 3 ? `${names.join(", ")} and ${schedules.length - 3} more` : names.join(", ")
+}
+
+function sumOf<Item>(items: readonly Item[], of: (item: Item) => number): number {
+  return items.reduce((sum, item) => sum + of(item), 0)
+}

@@ -1,0 +1,129 @@
+import { homedir, hostname, userInfo } from "node:os"
+import { type Clock, systemClock } from "../engine/clock.ts"
+import type { Store } from "../store/store.ts"
+
+/** All that a command may touch of the world around it, so that a test can be that world. */
+export interface Io {
+  /** Data: what another program may read. */
+  out(text: string): void
+  /** Everything else: progress, hints, warnings, errors. */
+  err(text: string): void
+  readonly isOutTerminal: boolean
+  readonly isErrTerminal: boolean
+  /** Somebody can answer a question. */
+  readonly canAsk: boolean
+  ask(question: string): Promise<string>
+  readInput(): Promise<string>
+  columns(): number
+  rows(): number
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly cwd: string
+  readonly clock: Clock
+  /** The viewer's zone. */
+  readonly zone: string
+  /** Who asks, for the record. */
+  readonly user: string
+  /** Calls back at each SIGINT and SIGTERM until it is called off; without it they end the process as always. */
+  onSignal(listener: (signal: "SIGINT" | "SIGTERM") => void): () => void
+  /** Single keys, as long as it isn't called off. */
+  onKey(listener: (key: string) => void): () => void
+  /** Ends the process at once. */
+  exit(code: number): void
+  /** Another door to the store named by a test. */
+  readonly openStore?: (address: string) => Store
+}
+
+export function processIo(): Io {
+  const { stdout, stderr, stdin, env } = process
+  // A reader that goes away (`| head`) is no error.
+  for (const stream of [stdout, stderr])
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code === "EPIPE") process.exit(0)
+      throw error
+    })
+  return {
+    out: (text) => void stdout.write(text),
+    err: (text) => void stderr.write(text),
+    isOutTerminal: stdout.isTTY === true || isSet(env["BELFRY_FORCE_TTY"]),
+    isErrTerminal: stderr.isTTY === true,
+    canAsk: stdin.isTTY === true && stderr.isTTY === true && !isSet(env["BELFRY_NO_PROMPT"]),
+    ask,
+    readInput,
+    columns: () => stdout.columns ?? 120,
+    rows: () => stdout.rows ?? 40,
+    env,
+    cwd: process.cwd(),
+    clock: systemClock,
+    zone: hostZone(),
+    user: userName(),
+    onSignal,
+    onKey,
+    exit: (code) => process.exit(code),
+  }
+}
+
+function isSet(value: string | undefined): boolean {
+  return value !== undefined && value !== "" && value !== "0"
+}
+
+async function ask(question: string): Promise<string> {
+  const { createInterface } = await import("node:readline/promises")
+  const readline = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return await readline.question(question)
+  } finally {
+    readline.close()
+  }
+}
+
+const INPUT_MAX_BYTES = 16 * 1_048_576
+
+async function readInput(): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of process.stdin) {
+    bytes += (chunk as Buffer).length
+    if (bytes > INPUT_MAX_BYTES) throw new Error("Standard input is longer than 16 MiB.")
+    chunks.push(chunk as Buffer)
+  }
+  return Buffer.concat(chunks).toString("utf8")
+}
+
+function hostZone(): string {
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
+  return zone === undefined || zone === "Etc/Unknown" || /^[+-]/.test(zone) ? "UTC" : zone
+}
+
+function userName(): string {
+  try {
+    return `${userInfo().username}@${hostname()}`
+  } catch {
+    // No entry for this user id, as in many containers.
+    return `${process.env["USER"] ?? homedir()}@${hostname()}`
+  }
+}
+
+function onSignal(listener: (signal: "SIGINT" | "SIGTERM") => void): () => void {
+  const interrupt = () => listener("SIGINT")
+  const terminate = () => listener("SIGTERM")
+  process.on("SIGINT", interrupt)
+  process.on("SIGTERM", terminate)
+  return () => {
+    process.off("SIGINT", interrupt)
+    process.off("SIGTERM", terminate)
+  }
+}
+
+function onKey(listener: (key: string) => void): () => void {
+  const { stdin } = process
+  if (stdin.isTTY !== true) return () => undefined
+  const hear = (data: Buffer) => listener(data.toString("utf8"))
+  stdin.setRawMode(true)
+  stdin.resume()
+  stdin.on("data", hear)
+  return () => {
+    stdin.off("data", hear)
+    stdin.setRawMode(false)
+    stdin.pause()
+  }
+}

@@ -1,0 +1,40 @@
+import type { LedgerEntry } from "../scheduler/ledger.ts"
+import type { Call } from "./command.ts"
+import type { Shown } from "./output.ts"
+import { stateColour, stateIcon } from "./run-rows.ts"
+import { bothWords, isoOrDash, spanWords } from "./time-words.ts"
+
+/** What became of occurrences, as rows; `-o name` prints run ids. */
+export function ledgerRows(call: Call, zone: string): Shown<LedgerEntry> {
+  const now = call.io.clock.now()
+  const zones = { own: zone, viewer: call.io.zone }
+  const at = ({ scheduledFor }: LedgerEntry) => bothWords(scheduledFor.getTime(), zones, now)
+  return {
+    columns: [
+      { header: "SCHEDULED FOR", text: ({ scheduledFor }) => isoOrDash(scheduledFor), brief: at },
+      {
+        header: "OUTCOME",
+        text: ({ outcome }) => outcome,
+        brief: ({ outcome }) => `${stateIcon(outcome)} ${outcome}`,
+        paint: ({ outcome }) => stateColour(outcome),
+      },
+      { header: "REASON", text: (entry) => entry.reason ?? "-", brief: (entry) => entry.reason ?? "" },
+      { header: "COUNT", text: ({ count }) => String(count), brief: countWords },
+      {
+        header: "LATE",
+        text: ({ latenessMs }) => (latenessMs === null ? "-" : String(latenessMs)),
+        brief: ({ latenessMs }) => (latenessMs === null ? "" : spanWords(latenessMs)),
+        isRight: true,
+      },
+      { header: "RUN", text: ({ runId }) => runId, isForPrograms: true },
+      { header: "MESSAGE", text: ({ message }) => message ?? "" },
+    ],
+    nameOf: ({ runId }) => runId,
+    none: "Nothing has occurred yet. See what comes: belfry schedule next",
+  }
+}
+
+function countWords({ count, standsFor }: LedgerEntry): string {
+  if (count > 1) return `${count} in a row`
+  return standsFor > 1 ? `for ${standsFor}` : ""
+}

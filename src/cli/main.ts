@@ -1,0 +1,72 @@
+import { CommanderError } from "commander"
+import { EXIT, type ExitCode } from "./exit-codes.ts"
+import type { Io } from "./io.ts"
+import { printable } from "./printable.ts"
+import { programOf } from "./program.ts"
+import { type Problem, problemOf } from "./refusal.ts"
+import { paintFor } from "./table.ts"
+
+/** The whole program: reads the arguments, does one command, says what went wrong. Resolves with the exit code. */
+export async function main(argv: readonly string[], io: Io): Promise<number> {
+  let answer: ExitCode | undefined
+  const program = programOf(io, (code) => {
+    answer = code
+  })
+  try {
+    await program.parseAsync(argv.length === 0 ? ["--help"] : [...argv], { from: "user" })
+    return answer ?? EXIT.done
+  } catch (error) {
+    if (error instanceof CommanderError) return tellUsage(error, argv, io)
+    const problem = problemOf(error)
+    tell(problem, argv, io)
+    if (argv.includes("--debug") && error instanceof Error) io.err(`${stackOf(error)}\n`)
+    return problem.exit
+  }
+}
+
+/** Help and version are thrown, too. A group without a command has shown its help: that is wrong usage. */
+function tellUsage(error: CommanderError, argv: readonly string[], io: Io): number {
+  if (error.exitCode === 0) return EXIT.done
+  if (error.code === "commander.help") return EXIT.usage
+  const [what = "", suggestion] = error.message.replace(/^error: /, "").split("\n")
+  const path = argv.filter((word) => /^[a-z]+$/.test(word)).slice(0, 2)
+  // What wasn't understood is no part of the way to help.
+  const way = error.code === "commander.unknownCommand" ? path.slice(0, argv.indexOf(unknownIn(what))) : path
+  const help = ["belfry", ...way, "--help"].join(" ")
+  const remedy =
+    suggestion === undefined ? `See: ${help}` : `${suggestion.replace(/^\((.*)\)$/, "$1")} See: ${help}`
+  tell({ exit: EXIT.usage, code: null, message: `${capital(what)}.`, remedy }, argv, io)
+  return EXIT.usage
+}
+
+/** One line what, one line what to do. With `--json`, one object. */
+function tell(problem: Problem, argv: readonly string[], io: Io): void {
+  const { exit, code, message, remedy } = problem
+  if (argv.includes("--json")) {
+    io.err(`${JSON.stringify({ error: { code, message, remedy, exit } })}\n`)
+    return
+  }
+  const paint = paintFor(io.isErrTerminal, io.env)
+  const [first = "", ...more] = message.split("\n").map((line) => printable(line))
+  io.err(`${paint("red", "error:")} ${first}${code === null ? "" : paint("dim", ` (${code})`)}\n`)
+  for (const line of more) io.err(`       ${line}\n`)
+  if (remedy !== null) io.err(`       ${printable(remedy)}\n`)
+}
+
+function unknownIn(message: string): string {
+  return /'([^']*)'/.exec(message)?.[1] ?? ""
+}
+
+function stackOf(error: Error): string {
+  const cause = error.cause instanceof Error ? `\ncaused by ${stackOf(error.cause)}` : ""
+  return (
+    (error.stack ?? String(error))
+      .split("\n")
+      .map((line) => printable(line))
+      .join("\n") + cause
+  )
+}
+
+function capital(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1)
+}

@@ -1,0 +1,92 @@
+import { existsSync } from "node:fs"
+import { isAbsolute, resolve } from "node:path"
+import { fileURLToPath } from "node:url"
+import type { Store } from "../store/store.ts"
+import { EXIT } from "./exit-codes.ts"
+import type { Io } from "./io.ts"
+import { Refusal } from "./refusal.ts"
+
+export const DEFAULT_STORE = "./belfry.db"
+
+/** A store and where it is, in words that show no password. */
+export interface OpenedStore {
+  readonly store: Store
+  readonly place: string
+  /** There was none: it is made now. */
+  readonly isNew: boolean
+}
+
+const NOT_YET: Readonly<Record<string, string>> = {
+  postgres: "PostgreSQL",
+  postgresql: "PostgreSQL",
+  redis: "Redis",
+  rediss: "Redis",
+  mongodb: "MongoDB",
+  "mongodb+srv": "MongoDB",
+  mysql: "MySQL",
+  mariadb: "MariaDB",
+}
+
+/** The store at an address, by its scheme. Nothing is opened yet. */
+export async function storeAt(
+  address: string,
+  { io, mayCreate }: { io: Io; mayCreate: boolean },
+): Promise<OpenedStore> {
+  if (io.openStore !== undefined)
+    return { store: io.openStore(address), place: masked(address), isNew: false }
+  const scheme = /^([a-z][a-z0-9+]*):/i.exec(address)?.[1]?.toLowerCase()
+  if (scheme === "memory") {
+    const { memory } = await import("../memory.ts")
+    return { store: memory(), place: "this process's memory: nothing is kept when it stops", isNew: true }
+  }
+  // A drive letter is no scheme.
+  if (scheme === undefined || scheme.length === 1 || scheme === "sqlite" || scheme === "file")
+    return sqliteAt(pathOf(address, io.cwd), mayCreate)
+  const name = NOT_YET[scheme]
+  if (name !== undefined)
+    throw new Refusal(
+      EXIT.usage,
+      `The store ${masked(address)} is ${name}, which this version of Belfry doesn't have.`,
+      "Use a SQLite file: --store ./belfry.db",
+    )
+  throw new Refusal(
+    EXIT.usage,
+    `The store ${masked(address)} has an unknown scheme "${scheme}:".`,
+    "Use a path, sqlite:PATH or memory:.",
+  )
+}
+
+async function sqliteAt(path: string, mayCreate: boolean): Promise<OpenedStore> {
+  const isNew = !existsSync(path)
+  if (isNew && !mayCreate) {
+    throw new Refusal(
+      EXIT.unavailable,
+      `There is no store at ${path}.`,
+      "Make one with: belfry start, or say where it is: --store PATH (or BELFRY_STORE)",
+    )
+  }
+  const { sqlite } = await import("../sqlite.ts")
+  return { store: sqlite(path), place: path, isNew }
+}
+
+/** `sqlite:belfry.db`, `sqlite:///var/lib/belfry.db`, `file:///…` or a plain path. */
+function pathOf(address: string, cwd: string): string {
+  const path = withoutScheme(address)
+  if (path === "")
+    throw new Refusal(
+      EXIT.usage,
+      `The store "${address}" names no file.`,
+      "Write a path: --store ./belfry.db",
+    )
+  return isAbsolute(path) ? path : resolve(cwd, path)
+}
+
+function withoutScheme(address: string): string {
+  if (/^(file|sqlite):\/\/\//i.test(address)) return fileURLToPath(address.replace(/^sqlite:/i, "file:"))
+  return address.replace(/^(sqlite|file):(\/\/)?/i, "")
+}
+
+/** An address as it may be shown: never with its password. */
+export function masked(address: string): string {
+  return address.replace(/(:\/\/[^:@/]*):[^@]*@/, "$1:***@")
+}

@@ -1,0 +1,18 @@
+import type { Call } from "../command.ts"
+import { bashScript, fishScript, zshScript } from "../completion-scripts.ts"
+import { EXIT } from "../exit-codes.ts"
+import { Refusal } from "../refusal.ts"
+
+const SCRIPTS: Readonly<Record<string, () => string>> = { bash: bashScript, zsh: zshScript, fish: fishScript }
+
+export async function printCompletion({ args, io }: Call): Promise<undefined> {
+  const script = Object.hasOwn(SCRIPTS, args[0]!) ? SCRIPTS[args[0]!] : undefined
+  if (script === undefined)
+    throw new Refusal(
+      EXIT.usage,
+      `There is no completion for ${JSON.stringify(args[0])}.`,
+      "Use bash, zsh or fish.",
+    )
+  io.out(script())
+  return undefined
+}

@@ -1,0 +1,102 @@
+import { BelfryError } from "../../core/errors.ts"
+import type { Call } from "../command.ts"
+import {
+  type Check,
+  checkRuns,
+  checkSchedules,
+  checkWorkers,
+  ok,
+  problem,
+  warning,
+} from "../doctor-checks.ts"
+import { EXIT, type ExitCode } from "../exit-codes.ts"
+import { allSchedules } from "../lookups.ts"
+import { paintOf, showRecord } from "../output.ts"
+import { printable } from "../printable.ts"
+import { problemOf, Refusal } from "../refusal.ts"
+import { openSession, type Session } from "../session.ts"
+import { VERSION } from "../version.ts"
+import { allWorkers } from "../worker-rows.ts"
+
+export async function doctor(call: Call): Promise<ExitCode | undefined> {
+  const { flags, io } = call
+  const checks: Check[] = [...hostChecks(call)]
+  let isReachable = false
+  try {
+    const session = await openSession(call, false)
+    try {
+      checks.push(...(await storeChecks(call, session)))
+      isReachable = true
+    } finally {
+      await session.scheduler.stop()
+    }
+  } catch (error) {
+    if (!(error instanceof BelfryError || error instanceof Refusal)) throw error
+    const { message, remedy, exit } = problemOf(error)
+    checks.push(problem(exit === EXIT.unavailable ? "store" : "configuration", message, remedy ?? ""))
+  }
+  if (flags.isOn("json")) await showRecord(call, checks, "json")
+  else io.out(checks.map((check) => lineOf(call, check)).join(""))
+  if (!isReachable) return EXIT.unavailable
+  const isBad = checks.some(
+    ({ result }) => result === "problem" || (result === "warning" && flags.isOn("strict")),
+  )
+  return isBad ? EXIT.failed : undefined
+}
+
+const MARKS = { ok: ["green", "✓"], warning: ["yellow", "!"], problem: ["red", "✕"] } as const
+
+function lineOf(call: Call, { name, result, message, remedy }: Check): string {
+  const [colour, mark] = MARKS[result]
+  const fix = remedy === null || remedy === "" ? "" : `\n    ${printable(remedy)}`
+  return `${paintOf(call)(colour, mark)} ${name.padEnd(15)} ${printable(message)}${fix}\n`
+}
+
+function hostChecks({ io }: Call): readonly Check[] {
+  const { node, tz, icu } = process.versions
+  const hasZones = Intl.supportedValuesOf("timeZone").length > 100
+  return [
+    ok("version", `belfry ${VERSION}, Node.js ${node}`),
+    hasZones
+      ? ok("time zones", `tz ${tz ?? "unknown"}, ICU ${icu ?? "unknown"}; this host is in ${io.zone}`)
+      : problem("time zones", "this Node.js knows few time zones", "Use a build with full ICU data."),
+  ]
+}
+
+const CALLS = 20
+/** A clock this far off makes times on the screen wrong; what is due is by the store's clock alone. */
+const OFFSET_MAX_MS = 2_000
+
+async function storeChecks({ io }: Call, session: Session): Promise<readonly Check[]> {
+  const { scheduler, store, place, loaded } = session
+  await scheduler.schedules.list({ limit: 1 })
+  const tookMs: number[] = []
+  let offsetMs = 0
+  for (let index = 0; index < CALLS; index++) {
+    const startedAt = io.clock.monotonic()
+    const now = await store.now()
+    tookMs.push(io.clock.monotonic() - startedAt)
+    offsetMs = now - io.clock.now()
+  }
+  tookMs.sort((a, b) => a - b)
+  const [schedules, workers, now] = [
+    await allSchedules(scheduler),
+    await allWorkers(scheduler),
+    await store.now(),
+  ]
+  return [
+    ok("configuration", loaded === null ? "none" : loaded.path),
+    ok("store", `${place}: opens, schema of this version`),
+    ok("latency", `p95 ${tookMs[Math.floor(CALLS * 0.95)]!.toFixed(1)} ms of ${CALLS} calls`),
+    Math.abs(offsetMs) <= OFFSET_MAX_MS
+      ? ok("clock", "this host and the store agree")
+      : warning(
+          "clock",
+          `this host is ${Math.round(-offsetMs)} ms off the store's clock`,
+          "Set the host's clock (NTP).",
+        ),
+    ...checkSchedules(schedules, now),
+    ...checkWorkers(workers, schedules, now),
+    ...(await checkRuns(scheduler, now)),
+  ]
+}

@@ -1,0 +1,138 @@
+import { execFile } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { isAbsolute, join } from "node:path"
+import { promisify } from "node:util"
+import type { CreateOptions } from "../../scheduler/schedules.ts"
+import type { Call } from "../command.ts"
+import { createPaused } from "../created-paused.ts"
+import { commentedOut, configText } from "../crontab/config-text.ts"
+import { type ConvertedJob, convertJobs } from "../crontab/converted-job.ts"
+import { looksLikeSystem, parseCrontab, type UnreadLine } from "../crontab/crontab.ts"
+import { EXIT, type ExitCode } from "../exit-codes.ts"
+import { hint, type Shown, showAll, warn } from "../output.ts"
+import { progressOf } from "../progress.ts"
+import { Refusal } from "../refusal.ts"
+import { withScheduler } from "../session.ts"
+import { writeNewFile } from "../written-file.ts"
+
+/** Shows what would become of a crontab; writes a configuration or makes the schedules if asked to. */
+export async function importCrontab(call: Call): Promise<ExitCode | undefined> {
+  const { flags, io } = call
+  const text = await readCrontab(call)
+  const hasUsers = flags.isOn("system") || (!flags.isOff("system") && looksLikeSystem(text))
+  const { jobs, unread } = parseCrontab(text, { hasUsers })
+  const timezone = flags.text("tz") ?? io.zone
+  const converted = convertJobs(jobs, { timezone, prefix: flags.text("prefix") ?? "", now: io.clock.now() })
+  const ready = converted.filter(({ entry }) => entry !== null)
+  if (flags.isOn("commentOut")) {
+    io.out(
+      commentedOut(
+        text,
+        ready.map(({ line }) => line),
+      ),
+    )
+    return undefined
+  }
+  await showAll(call, converted, jobRows())
+  tellUnread(call, unread)
+  hint(call, `${ready.length} ready · ${converted.length - ready.length + unread.length} skipped.`)
+  const out = flags.text("out")
+  const isDry = flags.isOn("dryRun")
+  if (out !== undefined && !isDry) await writeOut(call, out, ready)
+  if (flags.isOn("apply") && !isDry) await apply(call, ready)
+  if ((out === undefined && !flags.isOn("apply")) || isDry)
+    hint(
+      call,
+      "Nothing was changed. Write: --out belfry.config.json (or .yaml, .mjs)   Apply: --apply [--paused]",
+    )
+  return ready.length === 0 && jobs.length > 0 ? EXIT.invalid : undefined
+}
+
+/** A file, standard input, or what `crontab -l` says. It is only ever read. */
+async function readCrontab({ args, io }: Call): Promise<string> {
+  const [file] = args
+  if (file === "-") return io.readInput()
+  if (file !== undefined) {
+    try {
+      return readFileSync(isAbsolute(file) ? file : join(io.cwd, file), "utf8")
+    } catch (cause) {
+      throw new Refusal(
+        EXIT.notFound,
+        `The crontab ${file} can't be read.`,
+        "Check the path and its rights.",
+        cause,
+      )
+    }
+  }
+  try {
+    return (await promisify(execFile)("crontab", ["-l"])).stdout
+  } catch (cause) {
+    throw new Refusal(
+      EXIT.notFound,
+      "You have no crontab, or there is no crontab program here.",
+      "Name a file, or - for standard input.",
+      cause,
+    )
+  }
+}
+
+function jobRows(): Shown<ConvertedJob> {
+  return {
+    columns: [
+      { header: "LINE", text: ({ line }) => String(line), isRight: true },
+      {
+        header: "KEY",
+        text: ({ entry }) => entry?.id ?? "—",
+        paint: ({ entry }) => (entry === null ? "dim" : "bold"),
+      },
+      { header: "CRON", text: ({ cron }) => cron },
+      { header: "ZONE", text: ({ timezone, entry }) => (entry === null ? "—" : timezone) },
+      { header: "TASK", text: ({ entry }) => entry?.task ?? "skipped" },
+      { header: "NOTES", text: ({ notes }) => notes.join("; ") },
+    ],
+    nameOf: ({ entry, line }) => entry?.id ?? `line ${line}`,
+    record: (job) => job,
+    none: "The crontab has no jobs.",
+  }
+}
+
+function tellUnread(call: Call, unread: readonly UnreadLine[]): void {
+  for (const { line, text, why } of unread)
+    warn(call, `line ${line} was skipped: ${why} (${JSON.stringify(text.slice(0, 60))})`)
+}
+
+async function writeOut(call: Call, out: string, ready: readonly ConvertedJob[]): Promise<void> {
+  const path = isAbsolute(out) ? out : join(call.io.cwd, out)
+  writeNewFile(path, await configText(path, ready))
+  hint(
+    call,
+    `Wrote ${path}: ${ready.length} commands and schedules. Look at it, then: belfry start --config ${out}`,
+  )
+}
+
+/** Schedules that are there already stay as they are. */
+async function apply(call: Call, ready: readonly ConvertedJob[]): Promise<void> {
+  const isPaused = call.flags.isOn("paused")
+  await withScheduler(
+    call,
+    async ({ scheduler, loaded }) => {
+      const progress = progressOf(call, "import")
+      let made = 0
+      for (const [index, { entry }] of ready.entries()) {
+        const { id, ...options } = entry!
+        if ((await scheduler.schedules.get(id)) !== null) warn(call, `${id} is there already: left as it is`)
+        else {
+          const create = options as CreateOptions<unknown>
+          if (isPaused) await createPaused(scheduler, id, create, call.io.user)
+          else await scheduler.schedules.create(id, create)
+          made++
+        }
+        progress(index + 1, ready.length)
+      }
+      hint(call, `Made ${made} schedules${isPaused ? ", paused (belfry schedule resume -l crontab)" : ""}.`)
+      if (loaded?.config.commands === undefined)
+        hint(call, "They run where the configuration has their commands. Write one: --out belfry.config.json")
+    },
+    { mayCreate: true },
+  )
+}

@@ -1,0 +1,60 @@
+import type { Lint } from "../../core/cron/lint.ts"
+import { BelfryError } from "../../core/errors.ts"
+import type { Call } from "../command.ts"
+import { cronFrom } from "../cron-flags.ts"
+import { EXIT, type ExitCode } from "../exit-codes.ts"
+import { lintLine, lintsOf, lintsOfCron } from "../lints.ts"
+import { hint, paintOf, showRecord } from "../output.ts"
+import { Refusal } from "../refusal.ts"
+import { readScheduleFiles } from "../schedule-files.ts"
+import { wouldBe } from "../view-definition.ts"
+
+interface Finding extends Omit<Lint, "code"> {
+  /** A lint's code, or an error's. */
+  readonly code: string
+  readonly of: string
+}
+
+export async function lint(call: Call): Promise<ExitCode | undefined> {
+  const { flags, io } = call
+  const expression = call.args[0]
+  const files = flags.list("file")
+  if ((expression === undefined) === (files.length === 0))
+    throw new Refusal(
+      EXIT.usage,
+      "Give an expression, or a file with -f.",
+      `belfry lint "0 0 31 2 *", or belfry lint -f FILE`,
+    )
+  const findings = expression === undefined ? await lintFiles(call, files) : lintExpression(call, expression)
+  if (flags.isOn("json")) await showRecord(call, findings, "json")
+  else
+    for (const { of, ...finding } of findings)
+      io.out(`${lintLine(finding as Lint, paintOf(call), expression === undefined ? of : null)}\n`)
+  if (findings.length === 0) hint(call, "Nothing is odd.")
+  const isBad = (severity: Lint["severity"]) =>
+    severity === "error" || (flags.isOn("strict") && severity === "warn")
+  return findings.some(({ severity }) => isBad(severity)) ? EXIT.invalid : undefined
+}
+
+function lintExpression({ flags, io }: Call, expression: string): readonly Finding[] {
+  return attempt(expression, () => lintsOfCron(cronFrom(expression, flags), io.clock.now()))
+}
+
+async function lintFiles(call: Call, files: readonly string[]): Promise<readonly Finding[]> {
+  const now = call.io.clock.now()
+  const entries = await readScheduleFiles(call, files)
+  return entries.flatMap(({ entry: { id, task, payload, ...options } }) =>
+    attempt(id, () => lintsOf(wouldBe(id, options, { task, payload, now }), now)),
+  )
+}
+
+/** What can't be read at all is a finding like any other. */
+function attempt(of: string, read: () => readonly Lint[]): readonly Finding[] {
+  try {
+    return read().map((finding) => ({ ...finding, of }))
+  } catch (error) {
+    if (!(error instanceof BelfryError)) throw error
+    const { code, message } = error
+    return [{ of, code, severity: "error", message }]
+  }
+}

@@ -1,0 +1,103 @@
+import type { Cron } from "../../core/cron/cron.ts"
+import { describeCron } from "../../core/cron/describe.ts"
+import { nextOccurrence } from "../../core/cron/search.ts"
+import type { Instant } from "../../core/instant.ts"
+import { clockNote } from "../clock-notes.ts"
+import type { Call } from "../command.ts"
+import { cronFrom } from "../cron-flags.ts"
+import { EXIT } from "../exit-codes.ts"
+import { lintsOfCron, tellLints } from "../lints.ts"
+import { type NextRow, nextRows } from "../occurrence-rows.ts"
+import { formatOf, hint, showAll, showRecord } from "../output.ts"
+import { Refusal } from "../refusal.ts"
+import { parseTime } from "../times.ts"
+
+export async function showNext(call: Call): Promise<undefined> {
+  const { flags, io } = call
+  const between = flags.list("between")
+  // `--between A B EXPRESSION` takes the expression, too.
+  const expression = call.args[0] ?? between[2]
+  if (expression === undefined)
+    throw new Refusal(EXIT.usage, "No expression was given.", `Write it in quotes: belfry next "30 2 * * *"`)
+  const zone = flags.text("tz") ?? "UTC"
+  const range = rangeOf(call, between, zone)
+  const cron = cronFrom(expression, flags, range.after)
+  if (flags.isOn("count")) {
+    io.out(`${countIn(cron, range)}\n`)
+    return undefined
+  }
+  const rows = rowsIn(cron, range)
+  const lints = lintsOfCron(cron, range.after)
+  const words = describeCron(cron)
+  const format = formatOf(call)
+  if (format === "json" || format === "yaml") {
+    const occurrences = rows.map(({ at, note }) => ({ at, note: note === "" ? null : note }))
+    await showRecord(call, { expression, words, timezone: zone, viewer: io.zone, occurrences, lints }, format)
+    return undefined
+  }
+  if (format === "table") {
+    const yours = zone === io.zone ? "" : ` · your zone ${io.zone}`
+    hint(call, `${words} · ${zone}${yours}\n`)
+  }
+  await showAll(call, rows, nextRows(zone, io.zone, io.clock.now()))
+  tellLints(call, lints)
+  return undefined
+}
+
+interface NextRange {
+  readonly after: Instant
+  readonly until: Instant
+  readonly limit: number
+}
+
+function rangeOf(call: Call, between: readonly string[], zone: string): NextRange {
+  const { flags, io } = call
+  const time = (text: string, what: string) => parseTime(text, what, { now: io.clock.now(), zone }).instant
+  const isBetween = between.length > 0
+  if (isBetween && between.length < 2)
+    throw new Refusal(EXIT.usage, "--between needs two times.", "Write: --between 2026-01-01 2026-12-31")
+  if (flags.isOn("count") && !isBetween)
+    throw new Refusal(
+      EXIT.usage,
+      "--count needs --between.",
+      "Write: --between 2026-01-01 2026-12-31 --count",
+    )
+  const limit = flags.whole("limit", { max: 100_000 }) ?? (isBetween ? 1_000 : 10)
+  if (!isBetween) {
+    const from = flags.text("from")
+    // From a time on: an occurrence at that very time is one.
+    const after = from === undefined ? io.clock.now() : time(from, "--from") - 1
+    return { after, until: Number.POSITIVE_INFINITY, limit }
+  }
+  const [after, until] = [time(between[0]!, "--between") - 1, time(between[1]!, "--between")]
+  if (until < after)
+    throw new Refusal(EXIT.usage, "The second time of --between is before the first.", "Turn them round.")
+  return { after, until, limit }
+}
+
+const COUNT_MAX = 10_000_000
+
+function countIn(cron: Cron, { after, until }: NextRange): number {
+  let count = 0
+  for (let at = nextOccurrence(cron, after); at !== null && at <= until; at = nextOccurrence(cron, at)) {
+    if (++count >= COUNT_MAX)
+      throw new Refusal(
+        EXIT.invalid,
+        `There are ${COUNT_MAX} or more between the two.`,
+        "Choose a shorter range.",
+      )
+  }
+  return count
+}
+
+function rowsIn(cron: Cron, { after, until, limit }: NextRange): readonly NextRow[] {
+  const rows: NextRow[] = []
+  let previous: Instant | null = null
+  let at = nextOccurrence(cron, after)
+  while (at !== null && at <= until && rows.length < limit) {
+    rows.push({ number: rows.length + 1, at: new Date(at), note: clockNote(cron, at, previous) })
+    previous = at
+    at = nextOccurrence(cron, at)
+  }
+  return rows
+}

@@ -1,0 +1,103 @@
+import type { Scheduler } from "../../scheduler/scheduler.ts"
+import type { LogLineView, RunView } from "../../scheduler/views.ts"
+import type { Call } from "../command.ts"
+import { EXIT, type ExitCode } from "../exit-codes.ts"
+import { runOf } from "../lookups.ts"
+import { hint, jsonLine, paintOf } from "../output.ts"
+import { printable, printableLines } from "../printable.ts"
+import { withScheduler } from "../session.ts"
+import type { Colour } from "../table.ts"
+import { untilInterrupted } from "../waiting.ts"
+
+export async function showLogs(call: Call): Promise<ExitCode | undefined> {
+  const tail = call.flags.whole("tail", { min: 0 })
+  const isWanted = wantedBy(call)
+  return withScheduler(call, async ({ scheduler }) => {
+    const run = await runOf(scheduler, call.args[0]!)
+    const lines = (await readFrom(scheduler, run.id, null)).filter(isWanted)
+    const shown = tail === undefined ? lines : lines.slice(Math.max(0, lines.length - tail))
+    for (const line of shown) call.io.out(formatLine(call, line))
+    if (lines.length === 0 && !call.flags.isOn("follow"))
+      hint(call, `Run ${run.id} is ${run.state} and wrote nothing.`)
+    if (!call.flags.isOn("follow")) return undefined
+    const last = await lastLine(scheduler, run.id)
+    return untilInterrupted(call, 500, followLog(call, scheduler, run.id, last, isWanted))
+  })
+}
+
+/** One look: prints what is new, and ends when the run has. */
+export function followLog(
+  call: Call,
+  scheduler: Scheduler,
+  id: string,
+  from: Place | null,
+  isWanted: (line: LogLineView) => boolean = () => true,
+): () => Promise<ExitCode | null> {
+  let after = from
+  return async () => {
+    // Asked before the lines are read: what a finished run wrote is all there then.
+    const run = await scheduler.runs.get(id)
+    for (const line of await readFrom(scheduler, id, after)) {
+      after = line
+      if (isWanted(line)) call.io.out(formatLine(call, line))
+    }
+    return run === null || isOver(run) ? EXIT.done : null
+  }
+}
+
+export function isOver({ state }: RunView): boolean {
+  return state !== "pending" && state !== "running"
+}
+
+type Place = Pick<LogLineView, "attempt" | "number">
+
+const PAGE = 1_000
+const LINES_MAX = 1_000_000
+
+async function readFrom(
+  scheduler: Scheduler,
+  id: string,
+  from: Place | null,
+): Promise<readonly LogLineView[]> {
+  const found: LogLineView[] = []
+  let after = from
+  while (found.length < LINES_MAX) {
+    const page = await scheduler.runs.logs(id, { limit: PAGE, ...(after === null ? {} : { after }) })
+    found.push(...page)
+    if (page.length < PAGE) break
+    after = page[page.length - 1]!
+  }
+  return found
+}
+
+async function lastLine(scheduler: Scheduler, id: string): Promise<Place | null> {
+  const lines = await readFrom(scheduler, id, null)
+  return lines[lines.length - 1] ?? null
+}
+
+const LEVELS = ["debug", "info", "warn", "error"] as const
+
+function wantedBy({ flags }: Call): (line: LogLineView) => boolean {
+  const attempt = flags.whole("attempt")
+  const least = LEVELS.indexOf(flags.choice("level", LEVELS) ?? "debug")
+  return (line) => (attempt === undefined || line.attempt === attempt) && LEVELS.indexOf(line.level) >= least
+}
+
+const COLOURS: Readonly<Record<LogLineView["level"], Colour | null>> = {
+  debug: "dim",
+  info: null,
+  warn: "yellow",
+  error: "red",
+}
+
+/** Time, attempt, level, message, facts. With `--raw`, the message as it was written. */
+export function formatLine(call: Call, line: LogLineView): string {
+  const { flags } = call
+  if (flags.isOn("json")) return jsonLine(line)
+  if (flags.isOn("raw")) return `${line.message}\n`
+  const paint = paintOf(call)
+  const fields = line.fields === null ? "" : ` ${printable(JSON.stringify(line.fields))}`
+  const time = line.at.toISOString()
+  const message = printableLines(line.message).replaceAll("\n", "\n    ")
+  return `${paint("dim", `${time} #${line.attempt}`)} ${paint(COLOURS[line.level], line.level.padEnd(5))} ${message}${paint("dim", fields)}\n`
+}

@@ -1,0 +1,76 @@
+import type { BackfillPlan } from "../../scheduler/backfill.ts"
+import type { ScheduleView } from "../../scheduler/views.ts"
+import type { Call } from "../command.ts"
+import { confirm } from "../confirm.ts"
+import { instantFlag } from "../definition-flags.ts"
+import { EXIT } from "../exit-codes.ts"
+import { scheduleOf } from "../lookups.ts"
+import { hint, isForPeople, nextStep, type Shown, showAll } from "../output.ts"
+import { progressOf } from "../progress.ts"
+import { Refusal } from "../refusal.ts"
+import { withScheduler } from "../session.ts"
+import { bothWords, isoOrDash } from "../time-words.ts"
+
+export async function backfillSchedule(call: Call): Promise<undefined> {
+  const { flags, io } = call
+  flags.required("from", "Say from when: --from -7d, or --from 2026-03-01")
+  if (flags.isOn("missing") && flags.isOn("all"))
+    throw new Refusal(EXIT.usage, "--missing and --all exclude each other.", "Leave one of them out.")
+  await withScheduler(call, async ({ scheduler }) => {
+    const schedule = await scheduleOf(scheduler, call.args[0]!)
+    const name = flags.text("name")
+    const plan = await scheduler.schedules.planBackfill(schedule.id, {
+      from: instantFlag(call, "from", schedule.timezone)!,
+      until: instantFlag(call, "to", schedule.timezone) ?? new Date(io.clock.now()),
+      which: flags.isOn("all") ? "all" : "missing",
+      ...(name === undefined ? {} : { name }),
+    })
+    const count = plan.occurrences.length
+    const has = plan.alreadyRun === 0 ? "" : ` ${plan.alreadyRun} already have a run.`
+    hint(call, `${schedule.id}: ${count} occurrence${count === 1 ? "" : "s"} to backfill.${has}`)
+    checkMax(count, flags.whole("max"))
+    if (flags.isOn("dryRun") || count === 0)
+      return showAll(call, plan.occurrences, occurrenceRows(call, schedule))
+    if (isForPeople(call)) showEdges(call, plan, schedule)
+    await confirm(call, `Make ${count} runs of ${schedule.id}?`, count)
+    const progress = progressOf(call, "backfill")
+    const created = await scheduler.schedules.backfill(plan, {
+      concurrency: flags.whole("concurrency", { max: 10_000 }) ?? 1,
+      by: flags.text("by") ?? io.user,
+      onProgress: progress,
+    })
+    await showAll(call, created, {
+      columns: [{ header: "RUN", text: (id) => id }],
+      nameOf: (id) => id,
+      none: "Nothing was made.",
+    })
+    nextStep(call, `See them: belfry run list --schedule ${schedule.id}`)
+  })
+  return undefined
+}
+
+function checkMax(count: number, max: number | undefined): void {
+  if (max !== undefined && count > max)
+    throw new Refusal(
+      EXIT.conflict,
+      `The backfill has ${count} occurrences; --max allows ${max}.`,
+      "Narrow the range, or raise --max.",
+    )
+}
+
+function showEdges(call: Call, { occurrences }: BackfillPlan, { timezone }: ScheduleView): void {
+  const words = (at: Date) =>
+    bothWords(at.getTime(), { own: timezone, viewer: call.io.zone }, call.io.clock.now())
+  const [first, last] = [occurrences[0]!, occurrences[occurrences.length - 1]!]
+  hint(call, first === last ? `  ${words(first)}` : `  from ${words(first)}\n  to   ${words(last)}`)
+}
+
+function occurrenceRows(call: Call, { timezone }: ScheduleView): Shown<Date> {
+  const now = call.io.clock.now()
+  const brief = (at: Date) => bothWords(at.getTime(), { own: timezone, viewer: call.io.zone }, now)
+  return {
+    columns: [{ header: "SCHEDULED FOR", text: isoOrDash, brief }],
+    nameOf: isoOrDash,
+    none: "Nothing to do.",
+  }
+}

@@ -1,0 +1,104 @@
+import { defineSchedule } from "../../core/definition.ts"
+import type { ScheduleOptions } from "../../core/options.ts"
+import { changedOptions, type ScheduleChanges } from "../../scheduler/schedule-options.ts"
+import type { CreateOptions } from "../../scheduler/schedules.ts"
+import type { ScheduleView } from "../../scheduler/views.ts"
+import type { Call } from "../command.ts"
+import { createPaused } from "../created-paused.ts"
+import { optionsFrom } from "../definition-flags.ts"
+import { EXIT } from "../exit-codes.ts"
+import { lintsOf, tellLints } from "../lints.ts"
+import { scheduleOf } from "../lookups.ts"
+import { hint, nextStep, showAll } from "../output.ts"
+import { Refusal } from "../refusal.ts"
+import { nextWords, scheduleRows } from "../schedule-rows.ts"
+import { withScheduler } from "../session.ts"
+import { definitionOf, differences, wouldBe } from "../view-definition.ts"
+
+export async function createSchedule(call: Call): Promise<undefined> {
+  const { flags, io } = call
+  const key = call.args[0]!
+  const task = flags.required("task", "Say what it runs: --task http, or a task of your configuration.")
+  const { payload, ...options } = (await optionsFrom(call, null)) as ScheduleOptions & { payload?: unknown }
+  // Mistakes show before a store is made.
+  const planned = wouldBe(key, options, { task, payload, now: io.clock.now() })
+  if (flags.isOn("dryRun")) {
+    hint(call, `Would create ${key}. Nothing was changed.`)
+    return show(call, [planned])
+  }
+  await withScheduler(
+    call,
+    async ({ scheduler, isNew, place }) => {
+      const create = {
+        ...options,
+        task,
+        payload,
+        startImmediately: flags.isOn("startNow"),
+      } as CreateOptions<unknown>
+      const view = flags.isOn("paused")
+        ? await createPaused(scheduler, key, create, io.user)
+        : await scheduler.schedules.create(key, create)
+      if (isNew) hint(call, `Made a new store: ${place}`)
+      await show(call, [view])
+      nextStep(call, `It runs while \`belfry start\` does. See it happen: belfry schedule occurrences ${key}`)
+    },
+    { mayCreate: true },
+  )
+}
+
+export async function setSchedules(call: Call): Promise<undefined> {
+  await withScheduler(call, async ({ scheduler }) => {
+    const planned: { stored: ScheduleView; changes: ScheduleChanges; fields: readonly string[] }[] = []
+    for (const key of call.args) {
+      const stored = await scheduleOf(scheduler, key)
+      const changes = { ...(await optionsFrom(call, stored)), ...unsetFrom(call) } as ScheduleChanges
+      if (Object.keys(changes).length === 0)
+        throw new Refusal(
+          EXIT.usage,
+          "Nothing to change was named.",
+          "See the flags: belfry schedule set --help",
+        )
+      planned.push({ stored, changes, fields: changedBy(stored, changes, call) })
+    }
+    const isDry = call.flags.isOn("dryRun")
+    const shown: ScheduleView[] = []
+    for (const { stored, changes, fields } of planned) {
+      const { id } = stored
+      if (fields.length === 0) hint(call, `${id}: nothing differs.`)
+      else hint(call, `${id}: ${isDry ? "would change" : "changed"} ${fields.join(", ")}.`)
+      const ifRevision = call.flags.whole("ifRevision") ?? stored.revision
+      const isNothing = isDry || fields.length === 0
+      shown.push(isNothing ? stored : await scheduler.schedules.update(id, changes, { ifRevision }))
+    }
+    if (!isDry) await show(call, shown)
+  })
+}
+
+/** An option that is taken away is as if it had never been given. */
+function unsetFrom({ flags }: Call): Record<string, null> {
+  return Object.fromEntries(flags.list("unset").map((option) => [camelCase(option), null]))
+}
+
+function camelCase(option: string): string {
+  const name = option.replace(/^--/, "").replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
+  return name === "tz" ? "timezone" : name === "tag" ? "tags" : name
+}
+
+/** Which fields would be others; a mistake is thrown here, before anything is changed. */
+function changedBy(stored: ScheduleView, changes: ScheduleChanges, { io }: Call): readonly string[] {
+  const definition = definitionOf(stored)
+  const { id, task, owner, release } = stored
+  const payload = changes.payload === undefined ? stored.payload : changes.payload
+  const about = { id, task, payload, owner, release, now: io.clock.now() }
+  return differences(definition, defineSchedule(changedOptions(definition, changes), about))
+}
+
+async function show(call: Call, schedules: readonly ScheduleView[]): Promise<undefined> {
+  await showAll(call, schedules, scheduleRows(call))
+  for (const schedule of schedules) {
+    tellLints(call, lintsOf(schedule, call.io.clock.now()), schedules.length > 1 ? schedule.id : null)
+    if (call.io.isOutTerminal)
+      hint(call, `${schedule.id} next: ${nextWords(schedule, call.io.zone, call.io.clock.now())}`)
+  }
+  return undefined
+}

@@ -1,0 +1,89 @@
+import { formatDuration } from "../../core/duration.ts"
+import type { Scheduler } from "../../scheduler/scheduler.ts"
+import type { ScheduleView } from "../../scheduler/views.ts"
+import type { Call } from "../command.ts"
+import { type Fact, formatFacts } from "../facts.ts"
+import { ledgerRows } from "../ledger-rows.ts"
+import { scheduleOf } from "../lookups.ts"
+import { formatOf, paintOf, showAll, showRecord } from "../output.ts"
+import { scheduleRows, statusOf } from "../schedule-rows.ts"
+import { withScheduler } from "../session.ts"
+import { formatTable } from "../table.ts"
+import { bothWords, distanceWords } from "../time-words.ts"
+
+export async function getSchedules(call: Call): Promise<undefined> {
+  await withScheduler(call, async ({ scheduler }) => {
+    const schedules: ScheduleView[] = []
+    for (const key of call.args) schedules.push(await scheduleOf(scheduler, key))
+    const format = formatOf(call)
+    if (format === "table") for (const schedule of schedules) await describe(call, scheduler, schedule)
+    else if (schedules.length === 1 && format !== "tsv" && format !== "name")
+      await showRecord(call, schedules[0], format)
+    else await showAll(call, schedules, scheduleRows(call))
+  })
+}
+
+async function describe(call: Call, scheduler: Scheduler, schedule: ScheduleView): Promise<void> {
+  const { io } = call
+  const paint = paintOf(call)
+  const now = io.clock.now()
+  const zones = { own: schedule.timezone, viewer: io.zone }
+  const when = (date: Date) =>
+    `${bothWords(date.getTime(), zones, now)}, ${distanceWords(date.getTime(), now)}`
+  io.out(formatFacts(factsOf(schedule, when), paint))
+  const preview = await scheduler.schedules.preview(schedule.id, 5)
+  if (preview.length > 0) {
+    io.out(`\n${paint("bold", "Next")}\n`)
+    for (const { dueAt, isSkipped } of preview) io.out(`  ${when(dueAt)}${isSkipped ? "  left out" : ""}\n`)
+  }
+  const { entries } = await scheduler.schedules.occurrences(schedule.id, { limit: 5 })
+  if (entries.length === 0) return
+  io.out(`\n${paint("bold", "Last")}\n`)
+  const { columns } = ledgerRows(call, schedule.timezone)
+  io.out(formatTable(entries, columns, { width: io.columns(), paint, hasHeaders: false, indent: "  " }))
+}
+
+function factsOf(schedule: ScheduleView, when: (date: Date) => string): readonly Fact[] {
+  const { paused, catchUp, overlap, retry } = schedule
+  const status = statusOf(schedule)
+  return [
+    ["Key", schedule.id],
+    ["Status", paused === null ? status : pauseWords(paused, when)],
+    ["Task", schedule.task],
+    ["When", `${schedule.words} (${schedule.when})`],
+    ["Zone", schedule.timezone],
+    ["Description", schedule.description],
+    ["Tags", schedule.tags.join(", ")],
+    ["Payload", schedule.payload === null ? "" : JSON.stringify(schedule.payload)],
+    ["Overlap", overlap.policy === "queue" ? `queue, at most ${overlap.limit} waiting` : overlap.policy],
+    ["Catch-up", catchUp.policy],
+    ["Clock changes", hasCron(schedule) ? `gap: ${schedule.dst.gap}, overlap: ${schedule.dst.overlap}` : ""],
+    ["Time-out", schedule.timeoutMs === null ? "" : formatDuration(schedule.timeoutMs)],
+    [
+      "Attempts",
+      retry === null ? "" : `${retry.attempts}, ${retry.backoff} from ${formatDuration(retry.baseMs)}`,
+    ],
+    ["Jitter", schedule.jitterMs === 0 ? "" : formatDuration(schedule.jitterMs)],
+    ["Starts", schedule.startsAt === null ? "" : when(schedule.startsAt)],
+    ["Ends", schedule.endsAt === null ? "" : when(schedule.endsAt)],
+    ["Runs", `${schedule.runCount}${schedule.maxRuns === null ? "" : ` of ${schedule.maxRuns}`}`],
+    ["Owner", ownerWords(schedule)],
+    ["Revision", `${schedule.revision}, edited ${when(schedule.updatedAt)}`],
+    ["Problem", schedule.lastError ?? ""],
+  ]
+}
+
+function hasCron({ triggers }: ScheduleView): boolean {
+  return triggers.some(({ kind }) => kind === "cron")
+}
+
+function pauseWords(paused: NonNullable<ScheduleView["paused"]>, when: (date: Date) => string): string {
+  const until = paused.until === null ? "" : ` until ${when(paused.until)}`
+  const by = paused.by === null ? "" : ` by ${paused.by}`
+  return `paused${until}${by}${paused.reason === null ? "" : `: ${paused.reason}`} (since ${when(paused.at)})`
+}
+
+function ownerWords({ owner, isOverridden }: ScheduleView): string {
+  if (owner === null) return "made by hand"
+  return `declared in code of "${owner}"${isOverridden ? ", changed by hand since" : ""}`
+}

@@ -1,0 +1,60 @@
+import { parseCron } from "../../core/cron/parse.ts"
+import type { OccurrenceView } from "../../scheduler/preview.ts"
+import type { ScheduleView } from "../../scheduler/views.ts"
+import { clockNote } from "../clock-notes.ts"
+import type { Call } from "../command.ts"
+import { lintsOf, tellLints } from "../lints.ts"
+import { scheduleOf } from "../lookups.ts"
+import { type NextRow, nextRows } from "../occurrence-rows.ts"
+import { hint, isForPeople, showAll } from "../output.ts"
+import { withScheduler } from "../session.ts"
+import { wallWords } from "../time-words.ts"
+
+export async function nextOfSchedule(call: Call): Promise<undefined> {
+  const { flags, io } = call
+  const limit = flags.whole("limit", { max: 1_000 }) ?? 10
+  await withScheduler(call, async ({ scheduler }) => {
+    const schedule = await scheduleOf(scheduler, call.args[0]!)
+    const { timezone, words } = schedule
+    const found = await scheduler.schedules.preview(schedule.id, limit)
+    const now = io.clock.now()
+    const rows = found.map((occurrence, index) => ({
+      number: index + 1,
+      at: occurrence.dueAt,
+      note: noteOf(schedule, occurrence, found[index - 1] ?? null, now),
+    }))
+    if (isForPeople(call)) {
+      hint(call, `${words} · ${timezone}${timezone === io.zone ? "" : ` · your zone ${io.zone}`}\n`)
+      if (schedule.paused !== null && schedule.paused.until === null)
+        hint(call, "It is paused: these come only once it is resumed.\n")
+    }
+    await showAll<NextRow>(call, rows, {
+      ...nextRows(timezone, io.zone, now),
+      record: ({ number, note }) => ({ ...found[number - 1], note: note === "" ? null : note }),
+    })
+    tellLints(call, lintsOf(schedule, now))
+  })
+  return undefined
+}
+
+/** What an operator did comes before what clocks do. */
+function noteOf(
+  schedule: ScheduleView,
+  { scheduledFor, dueAt, isSkipped }: OccurrenceView,
+  previous: OccurrenceView | null,
+  now: number,
+): string {
+  const at = scheduledFor.getTime()
+  const override = schedule.overrides.find((each) => each.scheduledFor.getTime() === at)
+  const why = override?.reason === null || override?.reason === undefined ? "" : `: ${override.reason}`
+  if (isSkipped) return `left out${why}`
+  if (override !== undefined) return `moved from ${wallWords(at, schedule.timezone, now)}${why}`
+  const [only, ...more] = schedule.triggers
+  if (only?.kind === "cron" && more.length === 0) {
+    const { timezone, dst, id } = schedule
+    const cron = parseCron(only.cron, { timezone, dst, dayMatch: only.dayMatch, seed: id })
+    const note = clockNote(cron, at, previous?.scheduledFor.getTime() ?? null)
+    if (note !== "") return note
+  }
+  return dueAt.getTime() === at ? "" : `with jitter, from ${wallWords(at, schedule.timezone, now)}`
+}

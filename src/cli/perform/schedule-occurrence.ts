@@ -1,0 +1,91 @@
+import type { Scheduler } from "../../scheduler/scheduler.ts"
+import type { ScheduleView } from "../../scheduler/views.ts"
+import type { Call } from "../command.ts"
+import { instantFlag, timeIn } from "../definition-flags.ts"
+import { EXIT } from "../exit-codes.ts"
+import { scheduleOf } from "../lookups.ts"
+import { hint, showAll } from "../output.ts"
+import { Refusal } from "../refusal.ts"
+import { scheduleRows } from "../schedule-rows.ts"
+import { withScheduler } from "../session.ts"
+import { bothWords } from "../time-words.ts"
+import { becauseOf } from "./schedule-steer.ts"
+
+/** One occurrence to come: left out, moved, or as it was. */
+
+export function skipOccurrence(call: Call): Promise<undefined> {
+  return onOccurrence(call, async (scheduler, schedule) => {
+    const at = namedTime(call, schedule) ?? (await nextTime(scheduler, schedule))
+    return {
+      words: `leave out ${wordsOf(call, schedule, at)}`,
+      perform: () => scheduler.schedules.skip(schedule.id, at, becauseOf(call)),
+    }
+  })
+}
+
+export function moveOccurrence(call: Call): Promise<undefined> {
+  return onOccurrence(call, async (scheduler, schedule) => {
+    call.flags.required("to", "Say when it is due instead: --to '2026-12-24 05:00' or --to +2h")
+    const to = instantFlag(call, "to", schedule.timezone)!
+    const at = namedTime(call, schedule) ?? (await nextTime(scheduler, schedule))
+    return {
+      words: `move ${wordsOf(call, schedule, at)} to ${wordsOf(call, schedule, to)}`,
+      perform: () => scheduler.schedules.move(schedule.id, at, to, becauseOf(call)),
+    }
+  })
+}
+
+export function restoreOccurrence(call: Call): Promise<undefined> {
+  return onOccurrence(call, async (scheduler, schedule) => {
+    const first = schedule.overrides
+      .map(({ scheduledFor }) => scheduledFor)
+      .sort((a, b) => a.getTime() - b.getTime())[0]
+    const at = namedTime(call, schedule) ?? first
+    if (at === undefined)
+      throw new Refusal(
+        EXIT.notFound,
+        `No occurrence of "${schedule.id}" was skipped or moved.`,
+        "See: belfry schedule next",
+      )
+    return {
+      words: `restore ${wordsOf(call, schedule, at)}`,
+      perform: () => scheduler.schedules.restore(schedule.id, at),
+    }
+  })
+}
+
+interface Step {
+  /** `leave out Sun 29 Mar 03:00 (+02:00)`. */
+  readonly words: string
+  perform(): Promise<ScheduleView>
+}
+
+async function onOccurrence(
+  call: Call,
+  plan: (scheduler: Scheduler, schedule: ScheduleView) => Promise<Step>,
+): Promise<undefined> {
+  await withScheduler(call, async ({ scheduler }) => {
+    const schedule = await scheduleOf(scheduler, call.args[0]!)
+    const { words, perform } = await plan(scheduler, schedule)
+    if (call.flags.isOn("dryRun")) return hint(call, `${schedule.id}: would ${words}. Nothing was changed.`)
+    const view = await perform()
+    hint(call, `${schedule.id}: ${words}. Done.`)
+    await showAll(call, [view], scheduleRows(call))
+  })
+  return undefined
+}
+
+function namedTime(call: Call, { timezone }: ScheduleView): Date | null {
+  const text = call.args[1]
+  return text === undefined ? null : timeIn(call, text, "occurrence", timezone)
+}
+
+async function nextTime(scheduler: Scheduler, { id }: ScheduleView): Promise<Date> {
+  const next = (await scheduler.schedules.preview(id, 100)).find(({ isSkipped }) => !isSkipped)
+  if (next !== undefined) return next.scheduledFor
+  throw new Refusal(EXIT.conflict, `"${id}" has no occurrence to come.`, "See: belfry schedule get")
+}
+
+function wordsOf({ io }: Call, { timezone }: ScheduleView, at: Date): string {
+  return bothWords(at.getTime(), { own: timezone, viewer: io.zone }, io.clock.now())
+}

@@ -1,0 +1,70 @@
+import type { RunState } from "../../core/run.ts"
+import type { LedgerEntry } from "../../scheduler/ledger.ts"
+import type { Scheduler } from "../../scheduler/scheduler.ts"
+import type { ScheduleView } from "../../scheduler/views.ts"
+import type { Call } from "../command.ts"
+import { ledgerRows } from "../ledger-rows.ts"
+import { scheduleOf } from "../lookups.ts"
+import { hint, showAll } from "../output.ts"
+import { statusOf } from "../schedule-rows.ts"
+import { withScheduler } from "../session.ts"
+import { spanWords } from "../time-words.ts"
+
+const OUTCOMES = ["pending", "running", "succeeded", "failed", "cancelled", "skipped"] as const
+
+export async function showOccurrences(call: Call): Promise<undefined> {
+  const limit = call.flags.whole("limit", { max: 10_000 }) ?? 20
+  const outcome = call.flags.choice("outcome", OUTCOMES)
+  await withScheduler(call, async ({ scheduler }) => {
+    const schedule = await scheduleOf(scheduler, call.args[0]!)
+    const entries = await readEntries(scheduler, schedule.id, { limit, outcome })
+    await showAll(call, entries, ledgerRows(call, schedule.timezone))
+    if (call.io.isOutTerminal) for (const line of await whyQuiet(call, scheduler, schedule)) hint(call, line)
+  })
+  return undefined
+}
+
+/** How far back it looks for a rare outcome. */
+const SEARCHED_MAX = 10_000
+
+async function readEntries(
+  scheduler: Scheduler,
+  id: string,
+  { limit, outcome }: { limit: number; outcome: RunState | undefined },
+): Promise<readonly LedgerEntry[]> {
+  const found: LedgerEntry[] = []
+  let page = await scheduler.schedules.occurrences(id, {
+    limit: outcome === undefined ? Math.min(limit, 1_000) : 1_000,
+  })
+  for (let searched = 0; ; ) {
+    found.push(...page.entries.filter((entry) => outcome === undefined || entry.outcome === outcome))
+    searched += page.entries.length
+    if (page.next === null || found.length >= limit || searched >= SEARCHED_MAX) return found.slice(0, limit)
+    page = await scheduler.schedules.occurrences(id, { before: page.next, limit: 1_000 })
+  }
+}
+
+/** If nothing comes of it at present: why. */
+async function whyQuiet(
+  { io }: Call,
+  scheduler: Scheduler,
+  schedule: ScheduleView,
+): Promise<readonly string[]> {
+  const status = statusOf(schedule)
+  const lines: string[] = []
+  if (status === "paused")
+    lines.push(
+      `It is paused${schedule.paused!.reason === null ? "" : `: ${schedule.paused!.reason}`}. Go on with: belfry schedule resume ${schedule.id}`,
+    )
+  if (status === "disabled")
+    lines.push(`It is disabled. Go on with: belfry schedule set ${schedule.id} --enabled`)
+  if (status === "broken") lines.push(`It can't be planned: ${schedule.lastError}`)
+  if (status === "finished") lines.push("It is finished: nothing more will come.")
+  const lateMs = schedule.nextRunAt === null ? 0 : io.clock.now() - schedule.nextRunAt.getTime()
+  if (status === "active" && lateMs > 60_000)
+    lines.push(`It was due ${spanWords(lateMs)} ago and nobody fired it: is \`belfry start\` running?`)
+  const workers = await scheduler.workers()
+  if (!workers.some(({ tasks }) => tasks.includes(schedule.task)))
+    lines.push(`No worker offers its task "${schedule.task}" now: runs wait until one does.`)
+  return lines
+}

@@ -1,0 +1,86 @@
+import type { Scheduler } from "../../scheduler/scheduler.ts"
+import type { ScheduleView } from "../../scheduler/views.ts"
+import type { Call } from "../command.ts"
+import { confirm } from "../confirm.ts"
+import { instantFlag } from "../definition-flags.ts"
+import { EXIT } from "../exit-codes.ts"
+import { allSchedules, scheduleOf } from "../lookups.ts"
+import { hint, showAll } from "../output.ts"
+import { Refusal } from "../refusal.ts"
+import { scheduleRows } from "../schedule-rows.ts"
+import { withScheduler } from "../session.ts"
+
+export function pauseSchedules(call: Call): Promise<undefined> {
+  return steerEach(call, "pause", async (scheduler, { id, timezone }) => {
+    const until = instantFlag(call, "until", timezone)
+    return scheduler.schedules.pause(id, { ...becauseOf(call), ...(until === undefined ? {} : { until }) })
+  })
+}
+
+export function resumeSchedules(call: Call): Promise<undefined> {
+  return steerEach(call, "resume", (scheduler, { id }) => scheduler.schedules.resume(id))
+}
+
+export async function deleteSchedules(call: Call): Promise<undefined> {
+  await withScheduler(call, async ({ scheduler }) => {
+    const schedules = await namedSchedules(call, scheduler)
+    const keys = schedules.map(({ id }) => id)
+    if (call.flags.isOn("dryRun")) return hint(call, `Would delete ${keys.join(", ")}. Nothing was changed.`)
+    const owned = schedules.filter(({ owner }) => owner !== null)
+    for (const { id, owner } of owned)
+      hint(call, `${id} is declared by the code of "${owner}": it comes back at that program's next start.`)
+    await confirm(
+      call,
+      `Delete ${keys.length === 1 ? keys[0] : `${keys.length} schedules`}? Runs stay.`,
+      keys.length,
+    )
+    for (const key of keys) if (await scheduler.schedules.delete(key)) call.io.out(`${key}\n`)
+    hint(call, `Deleted ${keys.length === 1 ? keys[0] : `${keys.length} schedules`}.`)
+  })
+  return undefined
+}
+
+async function steerEach(
+  call: Call,
+  verb: "pause" | "resume",
+  steer: (scheduler: Scheduler, schedule: ScheduleView) => Promise<ScheduleView>,
+): Promise<undefined> {
+  await withScheduler(call, async ({ scheduler }) => {
+    const schedules = await namedSchedules(call, scheduler)
+    const isDry = call.flags.isOn("dryRun")
+    if (schedules.length > 100 && !isDry)
+      await confirm(
+        call,
+        `${verb === "pause" ? "Pause" : "Resume"} ${schedules.length} schedules?`,
+        schedules.length,
+      )
+    const steered: ScheduleView[] = []
+    for (const schedule of schedules) steered.push(isDry ? schedule : await steer(scheduler, schedule))
+    if (isDry)
+      hint(
+        call,
+        `Would ${verb} ${schedules.length === 1 ? "this one" : `these ${schedules.length}`}. Nothing was changed.`,
+      )
+    await showAll(call, steered, scheduleRows(call, "No schedule is like that."))
+  })
+  return undefined
+}
+
+/** By key, by tag, or all: one of these has to be said. */
+async function namedSchedules(call: Call, scheduler: Scheduler): Promise<readonly ScheduleView[]> {
+  const { args, flags } = call
+  const tag = flags.text("tag")
+  if (args.length === 0 && tag !== undefined) return allSchedules(scheduler, { tag })
+  if (args.length === 0 && flags.isOn("all")) return allSchedules(scheduler)
+  if (args.length === 0)
+    throw new Refusal(EXIT.usage, "No schedule was named.", "Name keys, or say -l TAG or --all.")
+  const found: ScheduleView[] = []
+  for (const key of args) found.push(await scheduleOf(scheduler, key))
+  return found
+}
+
+/** Why and who, for the record. */
+export function becauseOf({ flags, io }: Call): { reason?: string; by: string } {
+  const reason = flags.text("reason")
+  return { by: flags.text("by") ?? io.user, ...(reason === undefined ? {} : { reason }) }
+}

@@ -1,0 +1,89 @@
+import type { Json } from "../../core/json.ts"
+import type { ScheduleView } from "../../scheduler/views.ts"
+import type { Call } from "../command.ts"
+import { payloadFrom, priorityFrom } from "../definition-flags.ts"
+import { EXIT, type ExitCode } from "../exit-codes.ts"
+import { scheduleOf } from "../lookups.ts"
+import { hint, nextStep, showAll } from "../output.ts"
+import { Refusal } from "../refusal.ts"
+import { runRows } from "../run-rows.ts"
+import { withScheduler } from "../session.ts"
+import { followRun } from "./run-wait.ts"
+import { becauseOf } from "./schedule-steer.ts"
+
+export async function triggerSchedule(call: Call): Promise<ExitCode | undefined> {
+  const { flags } = call
+  return withScheduler(call, async ({ scheduler }) => {
+    const schedule = await scheduleOf(scheduler, call.args[0]!)
+    const payload = await payloadOf(call, schedule)
+    const priority = priorityFrom(call)
+    if (flags.isOn("dryRun")) {
+      hint(
+        call,
+        `Would run ${schedule.id} now with ${JSON.stringify(payload ?? schedule.payload)}. Nothing was changed.`,
+      )
+      return undefined
+    }
+    const { outcome, runId } = await scheduler.schedules.trigger(schedule.id, {
+      ...becauseOf(call),
+      insteadOfNext: flags.isOn("insteadOfNext"),
+      ...(payload === undefined ? {} : { payload }),
+      ...(priority === undefined ? {} : { priority }),
+    })
+    if (outcome === "skipped")
+      throw new Refusal(
+        EXIT.conflict,
+        `"${schedule.id}" wasn't triggered: its run ${runId} isn't done, and its overlap policy is skip.`,
+        `Wait for it (belfry run wait ${runId}), or cancel it (belfry run cancel ${runId}).`,
+      )
+    const isWaiting = flags.isOn("wait") || flags.isOn("follow")
+    const run = await scheduler.runs.get(runId)
+    if (!isWaiting) {
+      await showAll(call, run === null ? [] : [run], runRows(call))
+      nextStep(call, `Follow it: belfry run watch ${runId}`)
+      return undefined
+    }
+    return followRun(call, scheduler, runId, { isQuiet: !flags.isOn("follow") })
+  })
+}
+
+/** The one given, or its own; `--set` changes places of it. */
+async function payloadOf(call: Call, schedule: ScheduleView): Promise<unknown> {
+  const given = await payloadFrom(call)
+  const sets = call.flags.list("set")
+  if (sets.length === 0) return given
+  let payload = structuredClone(given === undefined ? schedule.payload : (given as Json))
+  for (const set of sets) {
+    const [, path, value] = /^([\w.-]+)=(.*)$/s.exec(set) ?? []
+    if (path === undefined || value === undefined)
+      throw new Refusal(
+        EXIT.usage,
+        `--set ${JSON.stringify(set)} is not of the form path=value.`,
+        "Write --set a.b=1",
+      )
+    payload = withValue(payload, path.split("."), jsonOrText(value))
+  }
+  return payload
+}
+
+function withValue(target: Json, [key, ...rest]: readonly string[], value: Json): Json {
+  if (key === undefined) return value
+  if (key === "__proto__" || key === "constructor" || key === "prototype")
+    throw new Refusal(EXIT.usage, `--set can't change "${key}".`)
+  const record = isRecord(target) ? target : {}
+  return { ...record, [key]: withValue(record[key] ?? null, rest, value) }
+}
+
+function isRecord(value: Json): value is { readonly [key: string]: Json } {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}
+
+/** `1` is a number, `true` a boolean, everything that isn't JSON is text. */
+function jsonOrText(text: string): Json {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    // Not JSON: text as it is.
+    return text
+  }
+}

@@ -1,0 +1,112 @@
+import type { Duration } from "../../core/duration.ts"
+import type { Role } from "../../engine/engine.ts"
+import type { RunEvent } from "../../engine/events.ts"
+import { jsonLogger } from "../../engine/logger.ts"
+import { createScheduler, type Scheduler } from "../../scheduler/scheduler.ts"
+import type { Call } from "../command.ts"
+import { EXIT, type ExitCode } from "../exit-codes.ts"
+import { hint, jsonLine, paintOf } from "../output.ts"
+import { Refusal } from "../refusal.ts"
+import { eventLine } from "../run-events.ts"
+import { configOf, schedulerSettings, storeOf, tasksOf } from "../session.ts"
+import { greet } from "../start-words.ts"
+
+const ROLES: Readonly<Record<string, readonly Role[]>> = { worker: ["work"], server: ["fire"] }
+
+/** Fires and performs until a signal; the second signal doesn't wait. */
+export async function start(call: Call): Promise<ExitCode> {
+  const { flags, io } = call
+  const roles = rolesOf(call.args[0])
+  const concurrency = flags.whole("concurrency", { max: 10_000 })
+  const loaded = await configOf(call)
+  const config = loaded?.config ?? {}
+  const tasks = await tasksOf(config)
+  const settings = schedulerSettings(config, tasks)
+  const opened = await storeOf(call, loaded, true)
+  const scheduler = createScheduler({
+    ...settings,
+    ...(concurrency === undefined ? {} : { concurrency }),
+    store: opened.store,
+    clock: io.clock,
+    logger: config.logger ?? loggerOf(call),
+    hooks: {
+      ...config.hooks,
+      run: (event) => {
+        config.hooks?.run?.(event)
+        tell(call, event)
+      },
+    },
+  })
+  const stopped = untilStopped(
+    call,
+    scheduler,
+    flags.durationMs("stopTimeout") ?? config.stopTimeout ?? "30s",
+  )
+  try {
+    await scheduler.start({ roles })
+    await greet(call, scheduler, {
+      ...opened,
+      configPath: loaded?.path ?? null,
+      tasks: tasks.map(({ name }) => name),
+      roles,
+      concurrency: concurrency ?? config.concurrency ?? 10,
+    })
+  } catch (error) {
+    await scheduler.stop({ timeout: 0 })
+    stopped.callOff()
+    throw error
+  }
+  return stopped.done
+}
+
+function rolesOf(role: string | undefined): readonly Role[] {
+  if (role === undefined) return ["fire", "work"]
+  const roles = Object.hasOwn(ROLES, role) ? ROLES[role] : undefined
+  if (roles !== undefined) return roles
+  throw new Refusal(
+    EXIT.usage,
+    `There is no role ${JSON.stringify(role)}.`,
+    "Use worker or server, or none for both.",
+  )
+}
+
+function loggerOf({ flags, io }: Call) {
+  const level = flags.choice("logLevel", ["debug", "info", "warn", "error"]) ?? "warn"
+  return jsonLogger({ level, write: (line) => io.err(line), now: () => new Date(io.clock.now()) })
+}
+
+function tell(call: Call, event: RunEvent): void {
+  const { io, flags } = call
+  const at = new Date(io.clock.now())
+  const line = flags.isOn("json")
+    ? jsonLine({ at, ...event }).trimEnd()
+    : eventLine(event, at, io.zone, paintOf(call))
+  if (line !== null) io.out(`${line}\n`)
+}
+
+/** Listens from the first moment on, so that no signal during the start is lost. */
+function untilStopped(
+  call: Call,
+  scheduler: Scheduler,
+  timeout: Duration,
+): { done: Promise<ExitCode>; callOff: () => void } {
+  const { io } = call
+  let callOff: () => void = () => undefined
+  const done = new Promise<ExitCode>((resolve, reject) => {
+    let isStopping = false
+    callOff = io.onSignal((signal) => {
+      if (isStopping) return io.exit(signal === "SIGINT" ? EXIT.interrupted : EXIT.terminated)
+      isStopping = true
+      const words = scheduler.isProcessing
+        ? "what is running may finish (again to end it at once)"
+        : "nothing is running"
+      hint(call, `\nStopping: nothing new starts, ${words}.`)
+      scheduler.stop({ timeout }).then(() => {
+        callOff()
+        hint(call, "Stopped.")
+        resolve(EXIT.done)
+      }, reject)
+    })
+  })
+  return { done, callOff: () => callOff() }
+}

@@ -1,0 +1,65 @@
+/** Text from data, made safe for a terminal: nothing in it can move the cursor, change colours or hide what is there. */
+
+/** C0, DEL, C1, the marks that turn the direction of text, line separators, and halves of a surrogate pair. */
+const UNSAFE =
+  /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]|\p{Surrogate}/gu
+
+/** One line: whatever would act on the terminal is shown as its escape, such as `\n` or `\x1b`. */
+export function printable(text: string): string {
+  return text.replace(UNSAFE, escapeOf)
+}
+
+/** Whether anything in it would act on a terminal, a line break included. */
+export function hasUnsafe(text: string): boolean {
+  return text.search(UNSAFE) >= 0
+}
+
+/** Several lines: line breaks and tabs stay. */
+export function printableLines(text: string): string {
+  return text.replace(UNSAFE, (character) =>
+    character === "\n" || character === "\t" ? character : escapeOf(character),
+  )
+}
+
+/** JSON leaves DEL, C1 and direction marks as they are; as escapes they mean the same. */
+export function printableJson(text: string): string {
+  return text.replace(UNSAFE, (character) =>
+    character === "\n" ? character : `\\u${hex(character.charCodeAt(0), 4)}`,
+  )
+}
+
+const SHORT: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" }
+
+function escapeOf(character: string): string {
+  const code = character.charCodeAt(0)
+  return SHORT[character] ?? (code < 256 ? `\\x${hex(code, 2)}` : `\\u${hex(code, 4)}`)
+}
+
+function hex(code: number, digits: number): string {
+  return code.toString(16).padStart(digits, "0")
+}
+
+const WIDE =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u
+const NARROW_MARK = /\p{Mark}/u
+
+/** How many columns it takes on a terminal. */
+export function widthOf(text: string): number {
+  if (/^[\x20-\x7e]*$/.test(text)) return text.length
+  let width = 0
+  for (const character of text) width += NARROW_MARK.test(character) ? 0 : WIDE.test(character) ? 2 : 1
+  return width
+}
+
+/** Cut to a number of columns, with an ellipsis where something is missing. */
+export function cutTo(text: string, columns: number): string {
+  if (widthOf(text) <= columns) return text
+  let kept = ""
+  let width = 0
+  for (const character of text) {
+    width += widthOf(character)
+    if (width > columns - 1) break
+    kept += character
+  }
+  return `${kept}…`
+}

@@ -1,0 +1,55 @@
+import { BelfryError, type ErrorCode } from "../core/errors.ts"
+import { EXIT, type ExitCode } from "./exit-codes.ts"
+
+/** Why a command didn't do what was asked: what, what to do about it, and the exit code. Nothing was changed. */
+export class Refusal extends Error {
+  override readonly name = "Refusal"
+  readonly exit: ExitCode
+  readonly remedy: string | null
+
+  constructor(exit: ExitCode, message: string, remedy: string | null = null, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.exit = exit
+    this.remedy = remedy
+  }
+}
+
+/** An error as the terminal, and as `--json`, tells it. */
+export interface Problem {
+  readonly exit: ExitCode
+  readonly code: string | null
+  readonly message: string
+  readonly remedy: string | null
+}
+
+export function problemOf(error: unknown): Problem {
+  if (error instanceof Refusal)
+    return { exit: error.exit, code: null, message: error.message, remedy: error.remedy }
+  if (error instanceof BelfryError)
+    return {
+      exit: exitOf(error),
+      code: error.code,
+      message: error.message,
+      remedy: REMEDIES[error.code] ?? error.remedy,
+    }
+  const message = error instanceof Error ? error.message || error.name : String(error)
+  return { exit: EXIT.failed, code: null, message, remedy: "Run it again with --debug to see where." }
+}
+
+function exitOf(error: BelfryError): ExitCode {
+  if (error.status === 404) return EXIT.notFound
+  if (error.status === 409 || error.status === 412) return EXIT.conflict
+  return error.status === 503 || error.status === 507 ? EXIT.unavailable : EXIT.invalid
+}
+
+/** Where the command line can say more than the library: the command to type. */
+const REMEDIES: Partial<Record<ErrorCode, string>> = {
+  BELFRY_SCHEDULE_NOT_FOUND: "See which there are: belfry schedule list",
+  BELFRY_SCHEDULE_EXISTS: "Change it with: belfry schedule set, or choose another key",
+  BELFRY_SCHEDULE_CHANGED:
+    "Somebody edited it meanwhile. Look at it (belfry schedule get) and repeat the change.",
+  BELFRY_OCCURRENCE_INVALID: "See its occurrences: belfry schedule next",
+  BELFRY_RUN_NOT_FOUND: "See which there are: belfry run list. History is pruned by age and count.",
+  BELFRY_RUN_STATE: "Look at it: belfry run get",
+  BELFRY_INSTANT_INVALID: "Write 2026-03-29T02:30:00Z, 2026-03-29 02:30, tomorrow 9am, +2h or -1d.",
+}

@@ -1,0 +1,109 @@
+import type { Config, ScheduleEntry } from "../config.ts"
+import { BelfryError } from "../core/errors.ts"
+import { silentLogger } from "../engine/logger.ts"
+import type { AnyTask, DeclaredSchedule } from "../engine/task.ts"
+import { createScheduler, type Scheduler, type SchedulerOptions } from "../scheduler/scheduler.ts"
+import type { Call } from "./command.ts"
+import { type LoadedConfig, loadConfig } from "./config-file.ts"
+import { DEFAULT_STORE, type OpenedStore, storeAt } from "./open-store.ts"
+
+/** What a command works with: a scheduler that is never started, on the store that was named. */
+export interface Session extends OpenedStore {
+  readonly scheduler: Scheduler
+  readonly loaded: LoadedConfig | null
+}
+
+/** Opens, does, and closes, whatever happens. */
+export async function withScheduler<Answer>(
+  call: Call,
+  perform: (session: Session) => Promise<Answer>,
+  { mayCreate = false } = {},
+): Promise<Answer> {
+  const session = await openSession(call, mayCreate)
+  try {
+    return await perform(session)
+  } finally {
+    await session.scheduler.stop()
+  }
+}
+
+export async function openSession(call: Call, mayCreate: boolean): Promise<Session> {
+  const loaded = await configOf(call)
+  const opened = await storeOf(call, loaded, mayCreate)
+  const tasks = await tasksOf(loaded?.config ?? {})
+  const scheduler = createScheduler({
+    store: opened.store,
+    tasks,
+    logger: silentLogger,
+    clock: call.io.clock,
+  })
+  return { ...opened, scheduler, loaded }
+}
+
+export async function configOf({ flags, io }: Call): Promise<LoadedConfig | null> {
+  if (flags.isOff("config")) return null
+  return loadConfig(io.cwd, flags.text("config") ?? (io.env["BELFRY_CONFIG"] || undefined))
+}
+
+/** Flag, then environment, then configuration, then the file in this folder. */
+export async function storeOf(
+  { flags, io }: Call,
+  loaded: LoadedConfig | null,
+  mayCreate: boolean,
+): Promise<OpenedStore> {
+  const named = flags.text("store") ?? (io.env["BELFRY_STORE"] || undefined)
+  const configured = loaded?.config.store
+  if (named === undefined && typeof configured === "object")
+    return { store: configured, place: `the store of ${loaded!.path}`, isNew: false }
+  const address = named ?? (typeof configured === "string" ? configured : DEFAULT_STORE)
+  return storeAt(address, { io, mayCreate })
+}
+
+/** The configuration's own tasks and the built-in ones; a task of its own named `http` takes that one's place. */
+export async function tasksOf(config: Config): Promise<readonly AnyTask[]> {
+  const own = config.tasks ?? []
+  const { httpTask, commandTask } = await import("../tasks.ts")
+  const builtIn: readonly AnyTask[] = [
+    httpTask(config.http ?? {}),
+    ...(config.commands === undefined ? [] : [commandTask({ commands: config.commands })]),
+  ]
+  const names = new Set(own.map(({ name }) => name))
+  return [...own, ...builtIn.filter(({ name }) => !names.has(name))]
+}
+
+/** What `createScheduler` takes of a configuration. */
+export function schedulerSettings(
+  config: Config,
+  tasks: readonly AnyTask[],
+): Omit<SchedulerOptions, "store"> {
+  const { owner, release, prune, concurrency, lease, pollInterval, retention } = config
+  return {
+    tasks,
+    schedules: declaredIn(config, tasks),
+    ...(owner === undefined ? {} : { owner }),
+    ...(release === undefined ? {} : { release }),
+    ...(prune === undefined ? {} : { prune }),
+    ...(concurrency === undefined ? {} : { concurrency }),
+    ...(lease === undefined ? {} : { lease }),
+    ...(pollInterval === undefined ? {} : { pollInterval }),
+    ...(retention === undefined ? {} : { retention }),
+  }
+}
+
+function declaredIn(config: Config, tasks: readonly AnyTask[]): readonly DeclaredSchedule[] {
+  return (config.schedules ?? []).map((entry) =>
+    typeof entry.task === "string" ? declared(entry as ScheduleEntry, tasks) : (entry as DeclaredSchedule),
+  )
+}
+
+function declared(entry: ScheduleEntry, tasks: readonly AnyTask[]): DeclaredSchedule {
+  const { id, task: name, payload, ...options } = entry
+  const task = tasks.find((each) => each.name === name)
+  if (task !== undefined) return { id, task, options, payload, isLocal: false }
+  const known = tasks.map((each) => each.name).join(", ")
+  throw new BelfryError(
+    "BELFRY_TASK_UNKNOWN",
+    `Schedule "${id}" names task "${name}", but this configuration has: ${known}.`,
+    { details: { id, task: name } },
+  )
+}

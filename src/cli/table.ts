@@ -1,0 +1,90 @@
+import { cutTo, printable, widthOf } from "./printable.ts"
+
+/** Rows for people, and rows for programs. */
+export interface Column<Row> {
+  readonly header: string
+  /** Plain text, as long as it is; what it holds of control characters is escaped here. */
+  text(row: Row): string
+  /** For people, if it differs: shorter, or relative. */
+  brief?(row: Row): string
+  paint?(row: Row): Colour | null
+  readonly isRight?: boolean
+  /** Left out of tables. */
+  readonly isForPrograms?: boolean
+  /** Left out for programs. */
+  readonly isForPeople?: boolean
+}
+
+export type Colour = "red" | "green" | "yellow" | "blue" | "cyan" | "dim" | "bold"
+
+const CODES: Readonly<Record<Colour, number>> = {
+  red: 31,
+  green: 32,
+  yellow: 33,
+  blue: 34,
+  cyan: 36,
+  dim: 2,
+  bold: 1,
+}
+
+export type Paint = (colour: Colour | null, text: string) => string
+
+/** Colours on a terminal, unless NO_COLOR or TERM=dumb say otherwise; FORCE_COLOR says yes everywhere. */
+export function paintFor(isTerminal: boolean, env: Readonly<Record<string, string | undefined>>): Paint {
+  const no = (env["NO_COLOR"] ?? "") !== "" || env["TERM"] === "dumb"
+  const force = (env["FORCE_COLOR"] ?? "0") !== "0"
+  const isOn = force || (isTerminal && !no)
+  return (colour, text) =>
+    isOn && colour !== null && text !== "" ? `\u001b[${CODES[colour]}m${text}\u001b[0m` : text
+}
+
+/** No borders, upper-case headers; if it is too wide, only the widest column is cut. */
+export function formatTable<Row>(
+  rows: readonly Row[],
+  all: readonly Column<Row>[],
+  about: { width: number; paint: Paint; hasHeaders: boolean; indent?: string },
+): string {
+  const { indent = "" } = about
+  const columns = all.filter(({ isForPrograms = false }) => !isForPrograms)
+  const cells = rows.map((row) =>
+    columns.map((column) => printable((column.brief ?? column.text).call(column, row))),
+  )
+  const widths = columns.map((column, index) =>
+    Math.max(about.hasHeaders ? column.header.length : 0, ...cells.map((line) => widthOf(line[index]!))),
+  )
+  const excess =
+    widths.reduce((sum, width) => sum + width, 0) + 2 * (columns.length - 1) + indent.length - about.width
+  if (excess > 0) {
+    const widest = widths.indexOf(Math.max(...widths))
+    widths[widest] = Math.max(8, columns[widest]!.header.length, widths[widest]! - excess)
+  }
+  const line = (texts: readonly string[], colourOf: (index: number) => Colour | null) =>
+    indent +
+    texts
+      .map((text, index) => {
+        const cut = cutTo(text, widths[index]!)
+        const space = " ".repeat(widths[index]! - widthOf(cut))
+        const painted = about.paint(colourOf(index), cut)
+        if (columns[index]!.isRight) return space + painted
+        return index === texts.length - 1 ? painted : painted + space
+      })
+      .join("  ")
+      .trimEnd()
+  const headers = columns.map((column) => column.header)
+  const body = cells.map((texts, row) => line(texts, (index) => columns[index]!.paint?.(rows[row]!) ?? null))
+  return [...(about.hasHeaders ? [line(headers, () => "dim")] : []), ...body]
+    .map((text) => `${text}\n`)
+    .join("")
+}
+
+/** One line a record, full texts, a tab between. */
+export function formatTsv<Row>(
+  rows: readonly Row[],
+  all: readonly Column<Row>[],
+  hasHeaders: boolean,
+): string {
+  const columns = all.filter(({ isForPeople = false }) => !isForPeople)
+  const header = columns.map((column) => column.header).join("\t")
+  const body = rows.map((row) => columns.map((column) => printable(column.text(row))).join("\t"))
+  return [...(hasHeaders ? [header] : []), ...body].map((text) => `${text}\n`).join("")
+}

@@ -1,0 +1,22 @@
+import { systemClock } from "./engine/clock.ts"
+import type { Store } from "./store/store.ts"
+import { createSqliteStore } from "./stores/sqlite/sqlite-store.ts"
+
+export interface SqliteOptions {
+  /** The file, made if it isn't there; `:memory:` keeps everything in this process. */
+  readonly path: string
+  /**
+   * `normal`: a crash of the process loses nothing; a power cut may take the newest moments. `full`: nor does a power cut,
+   * and each write waits for the disk.
+   */
+  readonly durability?: "normal" | "full"
+}
+
+/** A store in one file, for any number of processes on this host: the embedded default, with nothing to set up. */
+export function sqlite(options: string | SqliteOptions): Store {
+  const { path, durability = "normal" } = typeof options === "string" ? { path: options } : options
+  return createSqliteStore({ path, durability, lockDeadlineMs: LOCK_DEADLINE_MS }, systemClock)
+}
+
+/** Longer than any transaction of Belfry's: who holds the lock for so long is another program. */
+const LOCK_DEADLINE_MS = 5_000

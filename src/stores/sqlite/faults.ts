@@ -1,0 +1,80 @@
+import { accessSync, constants, existsSync } from "node:fs"
+import { dirname } from "node:path"
+import { BelfryError, type ErrorCode } from "../../core/errors.ts"
+
+/** SQLite's primary result codes that Belfry tells apart; https://sqlite.org/rescode.html. */
+const RESULT = {
+  BUSY: 5,
+  LOCKED: 6,
+  READONLY: 8,
+  IOERR: 10,
+  CORRUPT: 11,
+  FULL: 13,
+  CANTOPEN: 14,
+  PROTOCOL: 15,
+  NOTADB: 26,
+} as const
+
+/** Somebody else writes: worth another try. */
+export function isBusy(error: unknown): boolean {
+  const code = resultOf(error)
+  return code === RESULT.BUSY || code === RESULT.LOCKED || code === RESULT.PROTOCOL
+}
+
+/** What SQLite threw, in words that say what to do; what isn't SQLite's is passed on as it is. */
+export function faultOf(error: unknown, path: string): unknown {
+  if (error instanceof BelfryError) return error
+  const code = resultOf(error)
+  if (code === null) return error
+  const [name, text] = describe(code, path)
+  const said = error instanceof Error ? error.message : String(error)
+  return new BelfryError(name, `${text} SQLite says: ${said}.`, { details: { path, code }, cause: error })
+}
+
+function describe(code: number, path: string): readonly [ErrorCode, string] {
+  switch (code) {
+    case RESULT.FULL:
+      return ["BELFRY_STORE_FULL", `There is no room to write to ${path}; nothing was changed.`]
+    case RESULT.READONLY:
+      return ["BELFRY_STORE_READ_ONLY", `${path} can't be written to.`]
+    case RESULT.NOTADB:
+      return ["BELFRY_STORE_UNFIT", `${path} is not an SQLite database. Nothing in it was touched.`]
+    case RESULT.CORRUPT:
+      return ["BELFRY_STORE_UNFIT", `${path} is damaged. Stop every process on it and restore a backup.`]
+    case RESULT.CANTOPEN:
+      return describeUnopened(path)
+    case RESULT.BUSY:
+    case RESULT.LOCKED:
+    case RESULT.PROTOCOL:
+      return ["BELFRY_STORE_UNAVAILABLE", `Another process kept ${path} locked for too long.`]
+    default:
+      return ["BELFRY_STORE_UNAVAILABLE", `${path} can't be used.`]
+  }
+}
+
+/** SQLite says only "unable to open database file", whatever the cause. */
+function describeUnopened(path: string): readonly [ErrorCode, string] {
+  const folder = dirname(path)
+  if (!existsSync(folder))
+    return ["BELFRY_STORE_UNAVAILABLE", `The folder ${folder} doesn't exist. Make it first.`]
+  if (!isWritable(existsSync(path) ? path : folder) || !isWritable(folder)) {
+    return ["BELFRY_STORE_READ_ONLY", `${path} and its folder must both be writable by this user.`]
+  }
+  return ["BELFRY_STORE_UNAVAILABLE", `${path} can't be opened.`]
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK)
+    return true
+  } catch {
+    // Whatever the reason (no permission, a read-only mount): it can't be written to, which is the answer.
+    return false
+  }
+}
+
+/** The primary result code; null if it is not an error of SQLite's. */
+function resultOf(error: unknown): number | null {
+  if (!(error instanceof Error) || !("errcode" in error) || typeof error.errcode !== "number") return null
+  return error.errcode & 0xff
+}

@@ -1,0 +1,55 @@
+import { BelfryError } from "../../core/errors.ts"
+import type { Database } from "./driver.ts"
+import { FIRST_SCHEMA } from "./schema-1.ts"
+
+/** Each takes the schema one number further. Never edited after release: a change is one more at the end. */
+export const MIGRATIONS: readonly string[] = [FIRST_SCHEMA]
+
+/**
+ * Brings the file to the newest schema, or changes nothing. Processes that open a new file at the same time wait for one
+ * another's write lock, and those who come second find the work done.
+ */
+export function migrate(database: Database, path: string, migrations: readonly string[] = MIGRATIONS): void {
+  // Without a lock first: nearly always there is nothing to do, and then nobody waits.
+  if (isCurrent(database, path, migrations)) return
+  database.exec("begin immediate")
+  try {
+    if (!isCurrent(database, path, migrations)) {
+      for (const sql of migrations.slice(schemaOf(database))) database.exec(sql)
+      database.prepare("update belfry_meta set schema = ?").run(migrations.length)
+    }
+    database.exec("commit")
+  } catch (error) {
+    rollBack(database)
+    throw error
+  }
+}
+
+function rollBack(database: Database): void {
+  try {
+    database.exec("rollback")
+  } catch {
+    // A full disk ends the transaction by itself, and then there is none to roll back.
+  }
+}
+
+function isCurrent(database: Database, path: string, migrations: readonly string[]): boolean {
+  const schema = schemaOf(database)
+  if (schema > migrations.length) {
+    throw new BelfryError(
+      "BELFRY_STORE_SCHEMA_NEWER",
+      `${path} is at schema ${schema}; this version of belfry knows ${migrations.length}. Upgrade belfry before opening it.`,
+      { details: { path, schema, known: migrations.length } },
+    )
+  }
+  return schema === migrations.length
+}
+
+/** 0 for a file that Belfry has never opened. */
+export function schemaOf(database: Database): number {
+  const isThere = database
+    .prepare("select name from sqlite_schema where type = 'table' and name = 'belfry_meta'")
+    .get()
+  if (isThere === undefined) return 0
+  return (database.prepare("select schema from belfry_meta").get() as { schema: number }).schema
+}

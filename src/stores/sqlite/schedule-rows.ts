@@ -1,0 +1,134 @@
+import type { Schedule, ScheduleDefinition, ScheduleProgress } from "../../core/schedule.ts"
+import type { Value } from "./driver.ts"
+import { parse, parseOrNull, textOrNull } from "./rows.ts"
+
+/** What is asked for has a column of its own; the rest of a definition is one piece of JSON, which only an edit changes. */
+export const SCHEDULE_COLUMNS = `
+  id, version, revision, created_at, updated_at, declared_as, task, owner, next_run_at, covered_until, overrides,
+  paused, run_count, last_run_id, last_run_at, last_error, finished_at, definition`
+
+export type ScheduleRow = readonly [
+  id: string,
+  version: number,
+  revision: number,
+  createdAt: number,
+  updatedAt: number,
+  declaredAs: string | null,
+  task: string,
+  owner: string | null,
+  nextRunAt: number | null,
+  coveredUntil: number | null,
+  overrides: string,
+  paused: string | null,
+  runCount: number,
+  lastRunId: string | null,
+  lastRunAt: number | null,
+  lastError: string | null,
+  finishedAt: number | null,
+  definition: string,
+]
+
+export function scheduleOf(row: ScheduleRow): Schedule {
+  const [id, version, revision, createdAt, updatedAt, declaredAs, task, owner, nextRunAt, ...rest] = row
+  const [coveredUntil, overrides, paused, runCount, lastRunId, lastRunAt, lastError, finishedAt] = rest
+  const definition = parse<StoredDefinition>(rest[8])
+  // Field by field: an object spread out of parsed JSON is a slow one, for every reader after.
+  return {
+    id,
+    version,
+    revision,
+    createdAt,
+    updatedAt,
+    declaredAs,
+    task,
+    owner,
+    nextRunAt,
+    coveredUntil,
+    overrides: parse(overrides),
+    paused: parseOrNull(paused),
+    runCount,
+    lastRunId,
+    lastRunAt,
+    lastError,
+    finishedAt,
+    payload: definition.payload,
+    triggers: definition.triggers,
+    timezone: definition.timezone,
+    dst: definition.dst,
+    priority: definition.priority,
+    jitterMs: definition.jitterMs,
+    spacingMs: definition.spacingMs,
+    startsAt: definition.startsAt,
+    endsAt: definition.endsAt,
+    maxRuns: definition.maxRuns,
+    removeWhenFinished: definition.removeWhenFinished,
+    catchUp: definition.catchUp,
+    overlap: definition.overlap,
+    maxConcurrentRuns: definition.maxConcurrentRuns,
+    dependsOn: definition.dependsOn,
+    retry: definition.retry,
+    timeoutMs: definition.timeoutMs,
+    enabled: definition.enabled,
+    tags: definition.tags,
+    description: definition.description,
+    release: definition.release,
+  }
+}
+
+type StoredDefinition = Omit<ScheduleDefinition, "task" | "owner">
+
+/** In the order of `SCHEDULE_COLUMNS`. */
+export function scheduleValues(schedule: Schedule, version: number): readonly Value[] {
+  const { id, revision, createdAt, updatedAt, declaredAs, task, owner } = schedule
+  return [
+    ...[id, version, revision, createdAt, updatedAt, declaredAs, task, owner],
+    ...progressValues(schedule),
+    JSON.stringify(definitionOf(schedule)),
+  ]
+}
+
+/** In the order of the progress among `SCHEDULE_COLUMNS`: from `next_run_at` to `finished_at`. */
+export function progressValues(progress: ScheduleProgress): readonly Value[] {
+  const {
+    nextRunAt,
+    coveredUntil,
+    overrides,
+    paused,
+    runCount,
+    lastRunId,
+    lastRunAt,
+    lastError,
+    finishedAt,
+  } = progress
+  return [
+    ...[nextRunAt, coveredUntil, JSON.stringify(overrides), textOrNull(paused)],
+    ...[runCount, lastRunId, lastRunAt, lastError, finishedAt],
+  ]
+}
+
+/** By name: what a definition doesn't have is not stored, and the compiler knows if something is missing. */
+function definitionOf(schedule: Schedule): StoredDefinition {
+  return {
+    payload: schedule.payload,
+    triggers: schedule.triggers,
+    timezone: schedule.timezone,
+    dst: schedule.dst,
+    priority: schedule.priority,
+    jitterMs: schedule.jitterMs,
+    spacingMs: schedule.spacingMs,
+    startsAt: schedule.startsAt,
+    endsAt: schedule.endsAt,
+    maxRuns: schedule.maxRuns,
+    removeWhenFinished: schedule.removeWhenFinished,
+    catchUp: schedule.catchUp,
+    overlap: schedule.overlap,
+    maxConcurrentRuns: schedule.maxConcurrentRuns,
+    dependsOn: schedule.dependsOn,
+    retry: schedule.retry,
+    timeoutMs: schedule.timeoutMs,
+    enabled: schedule.enabled,
+    tags: schedule.tags,
+    description: schedule.description,
+    release: schedule.release,
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * Instants are whole milliseconds since 1970; JSON is text. The names begin with `belfry_`, so that Belfry can share a file
+ * with an application's own tables. Text compares by its bytes, which is SQLite's default.
+ */
+export const FIRST_SCHEMA = `
+  -- One row: the schema's number, the count that schedules' versions are taken from, and how often each hint was due.
+  create table belfry_meta (
+    id integer primary key check (id = 1),
+    schema integer not null,
+    last_version integer not null,
+    schedules_news integer not null,
+    runs_news integer not null,
+    cancelled_news integer not null
+  ) strict;
+  insert into belfry_meta (id, schema, last_version, schedules_news, runs_news, cancelled_news)
+  values (1, 0, 0, 0, 0, 0);
+
+  create table belfry_schedules (
+    id text not null primary key,
+    version integer not null,
+    revision integer not null,
+    created_at integer not null,
+    updated_at integer not null,
+    declared_as text,
+    task text not null,
+    owner text,
+    next_run_at integer,
+    covered_until integer,
+    overrides text not null,
+    paused text,
+    run_count integer not null,
+    last_run_id text,
+    last_run_at integer,
+    last_error text,
+    finished_at integer,
+    definition text not null
+  ) strict;
+  create index belfry_schedules_due on belfry_schedules (next_run_at) where next_run_at is not null;
+  create index belfry_schedules_owner on belfry_schedules (owner, id) where owner is not null;
+  create index belfry_schedules_task on belfry_schedules (task, id);
+
+  create table belfry_schedule_tags (
+    tag text not null,
+    schedule_id text not null references belfry_schedules (id) on delete cascade,
+    primary key (tag, schedule_id)
+  ) strict, without rowid;
+  create index belfry_schedule_tags_schedule on belfry_schedule_tags (schedule_id);
+
+  create table belfry_runs (
+    id text not null primary key,
+    task text not null,
+    payload text not null,
+    priority integer not null,
+    schedule_id text,
+    scheduled_for integer,
+    triggered_by text not null,
+    trigger_text text,
+    missed text,
+    live_key text,
+    concurrency_key text,
+    concurrency_limit integer,
+    retry text,
+    timeout_ms integer,
+    reason text,
+    by_name text,
+    state text not null,
+    claimable_at integer,
+    attempt integer not null,
+    failures integer not null,
+    lost integer not null,
+    worker_id text,
+    created_at integer not null,
+    started_at integer,
+    completed_at integer,
+    message text,
+    details text not null,
+    error text,
+    progress text,
+    attempts text not null
+  ) strict;
+  -- Claims: one seek to the oldest due run of a task and a priority, whatever waits elsewhere or later.
+  create index belfry_runs_due on belfry_runs (task, priority desc, claimable_at) where claimable_at is not null;
+  -- Law 6: at most one unfinished run has a given live key.
+  create unique index belfry_runs_live on belfry_runs (live_key)
+    where live_key is not null and state in ('pending', 'running');
+  -- Law 7 counts the running runs of a key; a plan's facts read the unfinished ones, oldest first.
+  create index belfry_runs_key on belfry_runs (concurrency_key, state, created_at)
+    where concurrency_key is not null and state in ('pending', 'running');
+  -- Lists, newest first, and pruning, oldest first.
+  create index belfry_runs_created on belfry_runs (created_at, id);
+  create index belfry_runs_state on belfry_runs (state, created_at, id);
+  create index belfry_runs_scheduled on belfry_runs (scheduled_for, id) where scheduled_for is not null;
+  create index belfry_runs_completed on belfry_runs (completed_at, id) where completed_at is not null;
+  create index belfry_runs_schedule_created on belfry_runs (schedule_id, created_at, id) where schedule_id is not null;
+  create index belfry_runs_schedule_scheduled on belfry_runs (schedule_id, scheduled_for, id)
+    where schedule_id is not null and scheduled_for is not null;
+  -- Also the last success of a schedule that others depend on, and which of its runs are its newest.
+  create index belfry_runs_schedule_completed on belfry_runs (schedule_id, completed_at, id, state)
+    where schedule_id is not null and completed_at is not null;
+
+  create table belfry_workers (
+    id text not null primary key,
+    host text not null,
+    pid integer not null,
+    tasks text not null,
+    slots integer not null,
+    state text not null,
+    started_at integer not null,
+    heartbeat_at integer not null,
+    running integer not null
+  ) strict;
+
+  -- Lines lie in the order they are read in. They go with their run.
+  create table belfry_logs (
+    run_id text not null references belfry_runs (id) on delete cascade,
+    attempt integer not null,
+    number integer not null,
+    at integer not null,
+    level text not null,
+    message text not null,
+    fields text not null,
+    primary key (run_id, attempt, number)
+  ) strict, without rowid;
+`

@@ -1,0 +1,180 @@
+import { BelfryError } from "../../core/errors.ts"
+import type { Instant } from "../../core/instant.ts"
+import type { Claimed, ClaimRequest, Hint, Pruned, PruneRequest, Store } from "../../store/store.ts"
+import { Connection, type ConnectionOptions, type Waiting } from "./connection.ts"
+import { type Driver, loadDriver } from "./driver.ts"
+import { Hints } from "./hints.ts"
+import { claimRuns, isAnythingDue, nextClaimableAt, readQueues } from "./statements/claiming.ts"
+import { dueSchedules } from "./statements/due.ts"
+import { enqueueRun } from "./statements/enqueuing.ts"
+import { countRuns, findRuns, findWorkers } from "./statements/finding.ts"
+import { firePlans } from "./statements/firing.ts"
+import { beat } from "./statements/heartbeat.ts"
+import { appendLines, readLines } from "./statements/logs.ts"
+import { addNews } from "./statements/news.ts"
+import { FROM_THE_OLDEST, type Place, pruneRuns, pruneWorkers } from "./statements/pruning.ts"
+import { deleteSchedule, findSchedules, putSchedule } from "./statements/schedules.ts"
+import { changeRuns } from "./statements/transition.ts"
+
+/**
+ * Everything in one file, for the processes of one host. SQLite has one write lock for the whole file, so each write is one
+ * transaction that takes it first: whatever it reads stays true until it commits, and that alone keeps most of the laws.
+ */
+export function createSqliteStore(
+  options: ConnectionOptions,
+  waiting: Waiting,
+  load: () => Promise<Driver> = loadDriver,
+): Store {
+  const door = new Door(options, waiting, load)
+  const hints = new Hints(waiting, () => door.opened)
+
+  /** A write, and what it is worth telling: to other processes with the commit, to this one after it. */
+  async function tell<T>(
+    work: (connection: Connection, now: Instant) => { answer: T; news: readonly Hint[] },
+  ): Promise<T> {
+    const connection = await door.connection()
+    const { answer, news } = await connection.write((now) => {
+      const done = work(connection, now)
+      if (done.news.length > 0) addNews(connection, done.news)
+      return done
+    })
+    hints.tell(news)
+    return answer
+  }
+
+  async function write<T>(work: (connection: Connection, now: Instant) => T): Promise<T> {
+    const connection = await door.connection()
+    return connection.write((now) => work(connection, now))
+  }
+
+  async function read<T>(work: (connection: Connection, now: Instant) => T): Promise<T> {
+    const connection = await door.connection()
+    return connection.read((now) => work(connection, now))
+  }
+
+  return {
+    async open() {
+      await door.connection()
+    },
+    async close() {
+      hints.close()
+      await door.close()
+    },
+    now: () => read((_, now) => now),
+    async listen(onHint) {
+      await door.connection()
+      const stop = hints.listen(onHint)
+      return async () => stop()
+    },
+
+    putSchedule: (schedule, ifVersion) =>
+      tell((connection) => {
+        const answer = putSchedule(connection, schedule, ifVersion)
+        return { answer, news: answer.outcome === "done" ? ["schedules"] : [] }
+      }),
+    deleteSchedule: (id, ifVersion) => write((connection) => deleteSchedule(connection, id, ifVersion)),
+    dueSchedules: ({ limit }) => read((connection, now) => dueSchedules(connection, limit, now)),
+    fire: (plans) =>
+      tell((connection, now) => {
+        const { answers, news } = firePlans(connection, plans, now)
+        return { answer: answers, news }
+      }),
+
+    enqueue: (runs) =>
+      tell((connection, now) => {
+        const answer = runs.map((run) => enqueueRun(connection, run, now))
+        return { answer, news: answer.some(({ outcome }) => outcome === "created") ? ["runs"] : [] }
+      }),
+    async claim(request) {
+      const idle = await read((connection, now) => claimNothing(connection, request, now))
+      return idle ?? write((connection, now) => claimRuns(connection, request, now))
+    },
+    heartbeat: (heartbeat) => write((connection, now) => beat(connection, heartbeat, now)),
+    transition: (changes) =>
+      tell((connection, now) => {
+        const { answers, news } = changeRuns(connection, changes, now)
+        return { answer: answers, news }
+      }),
+    prune: (request) => prune(write, request),
+
+    appendLogs: (lines) => write((connection, now) => appendLines(connection, lines, now)),
+    readLogs: (page) => read((connection) => readLines(connection, page)),
+
+    findSchedules: (filter, page) => read((connection) => findSchedules(connection, filter, page)),
+    findRuns: (filter, page) => read((connection) => findRuns(connection, filter, page)),
+    countRuns: (filter) => read((connection) => countRuns(connection, filter)),
+    findWorkers: (page) => read((connection) => findWorkers(connection, page)),
+  }
+}
+
+/** The answer where nothing is due, which needs no lock: idle workers are in nobody's way. Null if something is. */
+function claimNothing(connection: Connection, request: ClaimRequest, now: Instant): Claimed | null {
+  const queues = readQueues(connection, request, now)
+  if (isAnythingDue(queues, now)) return null
+  return { now, runs: [], nextClaimableAt: nextClaimableAt(queues) }
+}
+
+/** A bite at a time: between two of them others write, and this process's event loop turns. */
+async function prune(
+  write: <T>(work: (connection: Connection, now: Instant) => T) => Promise<T>,
+  request: PruneRequest,
+): Promise<Pruned> {
+  const workers = await write((connection, now) => pruneWorkers(connection, request, now))
+  let runs = 0
+  for (let place: Place | null = FROM_THE_OLDEST; place !== null && runs < request.limit; ) {
+    const from: Place = place
+    const bite = await write((connection, now) =>
+      pruneRuns(connection, request, from, request.limit - runs, now),
+    )
+    runs += bite.runs
+    place = bite.next
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return { runs, workers }
+}
+
+/** Opens the file once, however many ask at once; after a fault it is tried again, after `close` never. */
+class Door {
+  readonly #options: ConnectionOptions
+  readonly #waiting: Waiting
+  readonly #load: () => Promise<Driver>
+  #opening: Promise<Connection> | null = null
+  #isClosed = false
+  /** The connection, if it is open now. */
+  opened: Connection | null = null
+
+  constructor(options: ConnectionOptions, waiting: Waiting, load: () => Promise<Driver>) {
+    this.#options = options
+    this.#waiting = waiting
+    this.#load = load
+  }
+
+  async connection(): Promise<Connection> {
+    if (this.#isClosed) {
+      throw new BelfryError("BELFRY_STORE_CLOSED", `The store on ${this.#options.path} was closed.`)
+    }
+    this.#opening ??= this.#open()
+    return this.#opening
+  }
+
+  async #open(): Promise<Connection> {
+    try {
+      const connection = await Connection.open(await this.#load(), this.#options, this.#waiting)
+      this.opened = connection
+      return connection
+    } catch (error) {
+      this.#opening = null
+      throw error
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    const opening = this.#opening
+    this.#opening = null
+    // One that couldn't be opened has nothing to close.
+    const connection = await opening?.catch(() => null)
+    this.opened = null
+    connection?.close()
+  }
+}

@@ -1,0 +1,80 @@
+import type { Instant } from "../../../core/instant.ts"
+import { type FireFacts, UNFINISHED_FACTS_MAX } from "../../../core/plan.ts"
+import type { RunRef } from "../../../core/run.ts"
+import { concurrencyKeyOf, type Schedule } from "../../../core/schedule.ts"
+import type { DueSchedules } from "../../../store/store.ts"
+import type { Connection } from "../connection.ts"
+import { SCHEDULE_COLUMNS, type ScheduleRow, scheduleOf } from "../schedule-rows.ts"
+
+// Both by belfry_schedules_due: a range from its beginning, and one seek.
+export const SELECT_DUE = `
+  select ${SCHEDULE_COLUMNS}
+  from belfry_schedules
+  where next_run_at <= ?
+  order by next_run_at
+  limit ?`
+
+export const SELECT_NEXT_DUE = `
+  select min(next_run_at) as next
+  from belfry_schedules
+  where next_run_at > ?`
+
+const REF_COLUMNS = "id, state, attempt, failures, lost, created_at"
+
+// By belfry_runs_key, which has each state in the order of age. One state at a time, so that nothing is sorted: a key may
+// have a hundred thousand runs waiting.
+export const SELECT_UNFINISHED = `
+  select ${REF_COLUMNS}
+  from belfry_runs
+  where concurrency_key = ?
+    and state = ?
+    and state in ('pending', 'running')
+  order by created_at
+  limit ${UNFINISHED_FACTS_MAX}`
+
+// By belfry_runs_schedule_completed, from its newest back to the first success: the state is in the index.
+export const SELECT_LAST_SUCCESS = `
+  select completed_at
+  from belfry_runs
+  where schedule_id = ?
+    and completed_at is not null
+    and state = 'succeeded'
+  order by completed_at desc
+  limit 1`
+
+export function dueSchedules(connection: Connection, limit: number, now: Instant): DueSchedules {
+  const rows = connection.rows<ScheduleRow>(SELECT_DUE, [now, limit])
+  const { next } = connection.prepare(SELECT_NEXT_DUE).get(now) as { next: Instant | null }
+  const due = rows.map((row) => {
+    const schedule = scheduleOf(row)
+    return { schedule, facts: factsOf(connection, schedule) }
+  })
+  return { now, due, nextDueAt: next }
+}
+
+function factsOf(connection: Connection, schedule: Schedule): FireFacts {
+  const key = concurrencyKeyOf(schedule.id)
+  return {
+    unfinished: unfinishedOf(connection, key),
+    lastSuccessAt: Object.fromEntries(
+      schedule.dependsOn.map(({ scheduleId }) => [scheduleId, lastSuccessOf(connection, scheduleId)]),
+    ),
+  }
+}
+
+function unfinishedOf(connection: Connection, key: string): readonly RunRef[] {
+  const statement = connection.prepare(SELECT_UNFINISHED)
+  const found = [...statement.all(key, "running"), ...statement.all(key, "pending")] as RefRow[]
+  if (found.length === 0) return []
+  return found
+    .sort((a, b) => a.created_at - b.created_at)
+    .slice(0, UNFINISHED_FACTS_MAX)
+    .map(({ id, state, attempt, failures, lost }) => ({ id, state, attempt, failures, lost }))
+}
+
+type RefRow = RunRef & { readonly created_at: Instant }
+
+function lastSuccessOf(connection: Connection, scheduleId: string): Instant | null {
+  const row = connection.prepare(SELECT_LAST_SUCCESS).get(scheduleId)
+  return (row as { completed_at: Instant } | undefined)?.completed_at ?? null
+}

@@ -1,0 +1,47 @@
+import type { Instant } from "../../../core/instant.ts"
+import type { NewRun } from "../../../core/run.ts"
+import type { EnqueueAnswer } from "../../../store/store.ts"
+import type { Connection } from "../connection.ts"
+import { newRunValues, RUN_COLUMNS } from "../rows.ts"
+
+const INSERT_RUN = `
+  insert into belfry_runs (${RUN_COLUMNS})
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  on conflict (id) do nothing`
+
+export const SELECT_EXISTS = `
+  select 1
+  from belfry_runs
+  where id = ?`
+
+// By belfry_runs_live, which lets one run at most have a key. The write lock is held, so what isn't there can't come.
+export const SELECT_HOLDER = `
+  select id
+  from belfry_runs
+  where live_key = ?
+    and state in ('pending', 'running')`
+
+export function enqueueRun(connection: Connection, run: NewRun, now: Instant): EnqueueAnswer {
+  const holder = run.state === "pending" ? holderOf(connection, run.liveKey) : null
+  if (holder === null) {
+    return { outcome: insertRun(connection, run, now) ? "created" : "exists", runId: run.id }
+  }
+  // The one that holds the key may be this very run, sent again.
+  const isThere = holder === run.id || runExists(connection, run.id)
+  return isThere ? { outcome: "exists", runId: run.id } : { outcome: "held", runId: holder }
+}
+
+/** Whether it is new: one whose id is there already is left as it is. */
+export function insertRun(connection: Connection, run: NewRun, now: Instant): boolean {
+  return connection.prepare(INSERT_RUN).run(...newRunValues(run, now)).changes !== 0
+}
+
+export function holderOf(connection: Connection, liveKey: string | null): string | null {
+  if (liveKey === null) return null
+  const row = connection.prepare(SELECT_HOLDER).get(liveKey) as { id: string } | undefined
+  return row?.id ?? null
+}
+
+export function runExists(connection: Connection, id: string): boolean {
+  return connection.prepare(SELECT_EXISTS).get(id) !== undefined
+}

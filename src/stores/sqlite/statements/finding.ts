@@ -1,0 +1,122 @@
+import { type Run, type RunState, UNFINISHED } from "../../../core/run.ts"
+import type { RunFilter, RunPage, Worker } from "../../../store/store.ts"
+import type { Connection } from "../connection.ts"
+import type { Value } from "../driver.ts"
+import { RUN_COLUMNS, type RunRow, runOf, type WorkerRow, workerOf } from "../rows.ts"
+
+const SELECT_WORKERS = `
+  select id, host, pid, tasks, slots, state, started_at, heartbeat_at, running
+  from belfry_workers
+  where id > ?
+  order by id
+  limit ?`
+
+const ORDER_COLUMNS = {
+  createdAt: "created_at",
+  scheduledFor: "scheduled_for",
+  completedAt: "completed_at",
+} as const
+
+/** A statement for each combination that is asked for: they are few, and each is prepared once. */
+export interface Query {
+  readonly sql: string
+  readonly values: readonly Value[]
+}
+
+export function findRuns(connection: Connection, filter: RunFilter, page: RunPage): readonly Run[] {
+  const queries = runsQueries(filter, page)
+  const found = queries.flatMap(({ sql, values }) => connection.rows<RunRow>(sql, values)).map(runOf)
+  return queries.length === 1 ? found : found.sort(newestFirst(page.orderBy)).slice(0, page.limit)
+}
+
+/**
+ * By the index on the instant, or on schedule and instant; by primary key if ids are given, and then sorted. States alone
+ * are asked for one by one, each by its own part of an index: among a million that succeeded, those that failed are few.
+ */
+export function runsQueries(filter: RunFilter, page: RunPage): readonly Query[] {
+  const { ids, scheduleId, concurrencyKey, states, ...rest } = filter
+  const isByState = ids === undefined && scheduleId === undefined && concurrencyKey === undefined
+  if (states === undefined || !isByState || page.orderBy !== "createdAt") return [runsQuery(filter, page)]
+  return [...new Set(states)].map((state) => runsQuery(rest, page, { sql: "state = ?", values: [state] }))
+}
+
+function runsQuery(filter: RunFilter, { orderBy, before, limit }: RunPage, state?: Query): Query {
+  const column = ORDER_COLUMNS[orderBy]
+  const conditions = [
+    ...(state === undefined ? [] : [state]),
+    ...conditionsOf(filter),
+    { sql: `${column} is not null`, values: [] },
+    ...(before === null ? [] : [{ sql: `(${column}, id) < (?, ?)`, values: [before.at, before.id] }]),
+  ]
+  return {
+    sql: `
+  select ${RUN_COLUMNS}
+  from belfry_runs
+  ${whereOf(conditions)}
+  order by ${column} desc, id desc
+  limit ?`,
+    values: [...conditions.flatMap(({ values }) => values), limit],
+  }
+}
+
+function newestFirst(orderBy: RunPage["orderBy"]): (a: Run, b: Run) => number {
+  return (a, b) => b[orderBy]! - a[orderBy]! || (a.id < b.id ? 1 : -1)
+}
+
+export function countRuns(connection: Connection, filter: RunFilter): Readonly<Record<RunState, number>> {
+  const { sql, values } = countQuery(filter)
+  const rows = connection.prepare(sql).all(...values) as { state: RunState; runs: number }[]
+  const counts = { pending: 0, running: 0, succeeded: 0, failed: 0, cancelled: 0, skipped: 0 }
+  for (const { state, runs } of rows) counts[state] = runs
+  return counts
+}
+
+export function countQuery(filter: RunFilter): Query {
+  const conditions = conditionsOf(filter)
+  return {
+    sql: `
+  select state, count(*) as runs
+  from belfry_runs
+  ${whereOf(conditions)}
+  group by state`,
+    values: conditions.flatMap(({ values }) => values),
+  }
+}
+
+export function findWorkers(
+  connection: Connection,
+  { afterId, limit }: { afterId: string | null; limit: number },
+): readonly Worker[] {
+  return (connection.prepare(SELECT_WORKERS).all(afterId ?? "", limit) as WorkerRow[]).map(workerOf)
+}
+
+function conditionsOf(filter: RunFilter): readonly Query[] {
+  const { ids, scheduleId, task, states, triggeredBy, concurrencyKey } = filter
+  const conditions: Query[] = []
+  // A list is one value, so that its length makes no other statement.
+  const isAnyOf = (column: string, list: readonly string[] | undefined) => {
+    if (list === undefined) return
+    conditions.push({ sql: `${column} in (select value from json_each(?))`, values: [JSON.stringify(list)] })
+  }
+  const is = (column: string, value: string | undefined) => {
+    if (value !== undefined) conditions.push({ sql: `${column} = ?`, values: [value] })
+  }
+  isAnyOf("id", ids)
+  is("schedule_id", scheduleId)
+  is("task", task)
+  is("concurrency_key", concurrencyKey)
+  // The plus keeps the planner from the index on states, where the order asked for would have to be sorted.
+  isAnyOf("+state", states)
+  isAnyOf("triggered_by", triggeredBy)
+  // In the very words of belfry_runs_key, so that the unfinished runs of a key are found by it.
+  const isUnfinished = states?.every((state) => UNFINISHED.includes(state)) ?? false
+  if (concurrencyKey !== undefined && isUnfinished) {
+    conditions.push({ sql: "state in ('pending', 'running')", values: [] })
+  }
+  return conditions
+}
+
+function whereOf(conditions: readonly Query[]): string {
+  if (conditions.length === 0) return ""
+  return `where ${conditions.map(({ sql }) => sql).join("\n    and ")}`
+}

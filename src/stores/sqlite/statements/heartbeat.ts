@@ -1,0 +1,59 @@
+import type { Instant } from "../../../core/instant.ts"
+import type { Heartbeat, HeartbeatAnswer } from "../../../store/store.ts"
+import type { Connection } from "../connection.ts"
+import { textOrNull } from "../rows.ts"
+
+const UPSERT_WORKER = `
+  insert into belfry_workers (id, host, pid, tasks, slots, state, started_at, heartbeat_at, running)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?)
+  on conflict (id) do update
+  set host = excluded.host,
+    pid = excluded.pid,
+    tasks = excluded.tasks,
+    slots = excluded.slots,
+    state = excluded.state,
+    heartbeat_at = excluded.heartbeat_at,
+    running = excluded.running`
+
+const DELETE_WORKER = `
+  delete from belfry_workers
+  where id = ?`
+
+// State and attempt fence it: a worker that lost the run extends nobody's lease.
+const EXTEND_LEASE = `
+  update belfry_runs
+  set claimable_at = ?,
+    progress = coalesce(?, progress)
+  where id = ?
+    and state = 'running'
+    and attempt = ?`
+
+const SELECT_CANCELLED = `
+  select 1
+  from belfry_runs
+  where id = ?
+    and state = 'cancelled'
+    and attempt = ?`
+
+export function beat(connection: Connection, heartbeat: Heartbeat, now: Instant): HeartbeatAnswer {
+  const { worker, isLeaving, held } = heartbeat
+  const { id, host, pid, tasks, slots, state } = worker
+  if (isLeaving) connection.prepare(DELETE_WORKER).run(id)
+  else {
+    connection
+      .prepare(UPSERT_WORKER)
+      .run(id, host, pid, JSON.stringify(tasks), slots, state, now, now, held.length)
+  }
+
+  const extend = connection.prepare(EXTEND_LEASE)
+  const gone = held
+    .filter(
+      ({ runId, attempt, leaseMs, progress }) =>
+        extend.run(now + leaseMs, textOrNull(progress), runId, attempt).changes === 0,
+    )
+    .map(({ runId, attempt }) => {
+      const isCancelled = connection.prepare(SELECT_CANCELLED).get(runId, attempt) !== undefined
+      return { runId, attempt, why: isCancelled ? ("cancelled" as const) : ("lost" as const) }
+    })
+  return { now, gone }
+}

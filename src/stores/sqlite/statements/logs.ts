@@ -1,0 +1,36 @@
+import type { Instant } from "../../../core/instant.ts"
+import type { LogLine, LogPage, StoredLogLine } from "../../../store/store.ts"
+import type { Connection } from "../connection.ts"
+import { type LogRow, logLineOf } from "../rows.ts"
+
+// Lines of a run that is gone have nowhere to go; a line that is there stays as it is.
+const INSERT_LINE = `
+  insert into belfry_logs (run_id, attempt, number, at, level, message, fields)
+  select id, ?, ?, ?, ?, ?, ?
+  from belfry_runs
+  where id = ?
+  on conflict (run_id, attempt, number) do nothing`
+
+// By the primary key, which is the order asked for.
+export const SELECT_LINES = `
+  select attempt, number, at, level, message, fields
+  from belfry_logs
+  where run_id = ?
+    and (attempt, number) > (?, ?)
+  order by attempt, number
+  limit ?`
+
+export function appendLines(connection: Connection, lines: readonly LogLine[], now: Instant): void {
+  const insert = connection.prepare(INSERT_LINE)
+  for (const { runId, attempt, number, level, message, fields, agoMs } of lines) {
+    insert.run(attempt, number, now - agoMs, level, message, JSON.stringify(fields), runId)
+  }
+}
+
+export function readLines(
+  connection: Connection,
+  { runId, after, limit }: LogPage,
+): readonly StoredLogLine[] {
+  const { attempt, number } = after ?? { attempt: -1, number: -1 }
+  return (connection.prepare(SELECT_LINES).all(runId, attempt, number, limit) as LogRow[]).map(logLineOf)
+}

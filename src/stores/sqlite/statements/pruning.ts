@@ -1,0 +1,83 @@
+import type { Instant } from "../../../core/instant.ts"
+import type { PruneRequest } from "../../../store/store.ts"
+import type { Connection } from "../connection.ts"
+
+/** Where a look through the history has come to: the oldest first. */
+export interface Place {
+  readonly completedAt: Instant
+  readonly id: string
+}
+
+export const FROM_THE_OLDEST: Place = { completedAt: Number.MIN_SAFE_INTEGER, id: "" }
+
+// By belfry_runs_completed, from a place on. The newest of its schedule are counted by belfry_runs_schedule_completed, as
+// far as is needed to know.
+export const SELECT_OLD = `
+  select id,
+    completed_at,
+    schedule_id is not null
+    and (
+      select count(*)
+      from (
+        select 1
+        from belfry_runs as newer
+        where newer.schedule_id = belfry_runs.schedule_id
+          and newer.completed_at is not null
+          and (newer.completed_at, newer.id) > (belfry_runs.completed_at, belfry_runs.id)
+        limit ?
+      )
+    ) < ? as is_kept
+  from belfry_runs
+  where (completed_at, id) > (?, ?)
+    and completed_at < ?
+  order by completed_at, id
+  limit ?`
+
+// Its log goes with it, by the foreign key.
+const DELETE_RUN = `
+  delete from belfry_runs
+  where id = ?`
+
+const DELETE_WORKERS = `
+  delete from belfry_workers
+  where id in (
+    select id
+    from belfry_workers
+    where heartbeat_at < ?
+    order by id
+    limit ?
+  )`
+
+/** How many runs are looked at in one transaction: some milliseconds, so that nobody waits long for the lock. */
+const BITE = 500
+
+/** Deletes what is old among the next few, at most `limit`; `next` is null at the end of what is old enough. */
+export function pruneRuns(
+  connection: Connection,
+  request: PruneRequest,
+  from: Place,
+  limit: number,
+  now: Instant,
+): { runs: number; next: Place | null } {
+  const { keepPerSchedule, olderThanMs } = request
+  const rows = connection
+    .prepare(SELECT_OLD)
+    .all(keepPerSchedule, keepPerSchedule, from.completedAt, from.id, now - olderThanMs, BITE) as OldRow[]
+  const doomed = rows.filter((row) => row.is_kept === 0).slice(0, limit)
+  const remove = connection.prepare(DELETE_RUN)
+  for (const { id } of doomed) remove.run(id)
+  const last = rows[rows.length - 1]
+  const isEnd = last === undefined || rows.length < BITE
+  return { runs: doomed.length, next: isEnd ? null : { completedAt: last.completed_at, id: last.id } }
+}
+
+interface OldRow {
+  readonly id: string
+  readonly completed_at: Instant
+  readonly is_kept: number
+}
+
+export function pruneWorkers(connection: Connection, request: PruneRequest, now: Instant): number {
+  const { changes } = connection.prepare(DELETE_WORKERS).run(now - request.silentForMs, request.limit)
+  return Number(changes)
+}

@@ -1,0 +1,89 @@
+import type { Schedule } from "../../../core/schedule.ts"
+import type { ScheduleFilter, Swap } from "../../../store/store.ts"
+import type { Connection } from "../connection.ts"
+import type { Value } from "../driver.ts"
+import { SCHEDULE_COLUMNS, type ScheduleRow, scheduleOf, scheduleValues } from "../schedule-rows.ts"
+import { takeVersions } from "./versions.ts"
+
+const SELECT_VERSION = `
+  select version
+  from belfry_schedules
+  where id = ?`
+
+// Not `insert or replace`: that deletes the row first, and its tags with it.
+const UPSERT_SCHEDULE = `
+  insert into belfry_schedules (${SCHEDULE_COLUMNS})
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  on conflict (id) do update
+  set (version, revision, created_at, updated_at, declared_as, task, owner, next_run_at, covered_until, overrides,
+    paused, run_count, last_run_id, last_run_at, last_error, finished_at, definition)
+  = (excluded.version, excluded.revision, excluded.created_at, excluded.updated_at, excluded.declared_as, excluded.task,
+    excluded.owner, excluded.next_run_at, excluded.covered_until, excluded.overrides, excluded.paused,
+    excluded.run_count, excluded.last_run_id, excluded.last_run_at, excluded.last_error, excluded.finished_at,
+    excluded.definition)`
+
+const DELETE_TAGS = `
+  delete from belfry_schedule_tags
+  where schedule_id = ?`
+
+const INSERT_TAGS = `
+  insert or ignore into belfry_schedule_tags (tag, schedule_id)
+  select value, ?
+  from json_each(?)`
+
+// The tags go with it, by their foreign key.
+const DELETE_SCHEDULE = `
+  delete from belfry_schedules
+  where id = ?
+    and version = ?`
+
+/** The write lock is held: the version read is the version replaced. */
+export function putSchedule(connection: Connection, schedule: Schedule, ifVersion: number | null): Swap {
+  const row = connection.prepare(SELECT_VERSION).get(schedule.id) as { version: number } | undefined
+  if ((row?.version ?? null) !== ifVersion) return { outcome: "stale" }
+  const version = takeVersions(connection, 1)
+  connection.prepare(UPSERT_SCHEDULE).run(...scheduleValues(schedule, version))
+  if (row !== undefined) connection.prepare(DELETE_TAGS).run(schedule.id)
+  if (schedule.tags.length > 0) {
+    connection.prepare(INSERT_TAGS).run(schedule.id, JSON.stringify(schedule.tags))
+  }
+  return { outcome: "done", version }
+}
+
+export function deleteSchedule(connection: Connection, id: string, ifVersion: number): Swap {
+  const { changes } = connection.prepare(DELETE_SCHEDULE).run(id, ifVersion)
+  return changes === 0 ? { outcome: "stale" } : { outcome: "done", version: ifVersion }
+}
+
+/** By primary key, or by the index on task, owner or tag where one is named: each ends in the id, so nothing is sorted. */
+export function findSchedules(
+  connection: Connection,
+  filter: ScheduleFilter,
+  page: { afterId: string | null; limit: number },
+): readonly Schedule[] {
+  const { sql, values } = schedulesQuery(filter, page)
+  return connection.rows<ScheduleRow>(sql, values).map(scheduleOf)
+}
+
+export function schedulesQuery(
+  { ids, owner, task, tag }: ScheduleFilter,
+  { afterId, limit }: { afterId: string | null; limit: number },
+): { sql: string; values: readonly Value[] } {
+  const conditions: [string, Value][] = []
+  if (afterId !== null) conditions.push(["id > ?", afterId])
+  if (ids !== undefined) conditions.push(["id in (select value from json_each(?))", JSON.stringify(ids)])
+  if (owner !== undefined) conditions.push(["owner = ?", owner])
+  if (task !== undefined) conditions.push(["task = ?", task])
+  if (tag !== undefined)
+    conditions.push(["id in (select schedule_id from belfry_schedule_tags where tag = ?)", tag])
+  const where = conditions.map(([condition]) => condition).join("\n    and ")
+  return {
+    sql: `
+  select ${SCHEDULE_COLUMNS}
+  from belfry_schedules
+  ${where === "" ? "" : `where ${where}`}
+  order by id
+  limit ?`,
+    values: [...conditions.map(([, value]) => value), limit],
+  }
+}

@@ -1,0 +1,114 @@
+import { type Duration, parseDuration } from "../../core/duration.ts"
+import { BelfryError } from "../../core/errors.ts"
+
+/** A command that payloads may name: a program and its arguments, never a line for a shell. */
+export interface CommandDefinition {
+  /** The program, then its arguments. `{name}` stands for an argument of the payload, and stays within its element. */
+  readonly argv: readonly string[]
+  readonly args?: Readonly<Record<string, ArgumentDefinition>>
+  /** The working folder; the worker's unless said. */
+  readonly cwd?: string
+  /** Names of the worker's environment variables that the command gets, beside PATH, HOME, LANG and TZ. */
+  readonly env?: readonly string[]
+  /** 1 hour unless said. */
+  readonly timeout?: Duration
+  /** Run as this user and group; the worker has to be root. */
+  readonly uid?: number
+  readonly gid?: number
+}
+
+/** What a payload may say for one argument: exactly one of `pattern` and `oneOf`. */
+export interface ArgumentDefinition {
+  /** Has to match the whole value. */
+  readonly pattern?: string | RegExp
+  readonly oneOf?: readonly string[]
+  /** For a payload without it; an argument without a default has to be given. */
+  readonly default?: string
+  /** 256 characters unless said. */
+  readonly maxLength?: number
+  /** Otherwise refused: a program would take such a value for an option. */
+  readonly mayStartWithDash?: boolean
+}
+
+/** A definition that was checked. */
+export interface Command {
+  readonly name: string
+  readonly argv: readonly string[]
+  readonly args: ReadonlyMap<string, Argument>
+  readonly cwd: string | null
+  readonly env: readonly string[]
+  readonly timeoutMs: number
+  readonly uid: number | null
+  readonly gid: number | null
+}
+
+export interface Argument {
+  readonly default: string | null
+  /** Why the value can't be used; null if it can. */
+  refusalOf(value: string): string | null
+}
+
+const PLACEHOLDER = /\{([A-Za-z]\w*)\}/g
+const ARGUMENT_MAX_LENGTH = 256
+
+export function defineCommand(name: string, definition: CommandDefinition): Command {
+  const refuse = (reason: string): never => {
+    throw new BelfryError("BELFRY_TASK_INVALID", `Command ${JSON.stringify(name)} ${reason}.`)
+  }
+  const { argv, args = {} } = definition
+  if (!/^[\w.:-]{1,100}$/.test(name)) refuse('has no valid name: use letters, digits, "_", "-", "." and ":"')
+  if (!Array.isArray(argv) || argv.length === 0 || !argv.every((part) => typeof part === "string"))
+    refuse('needs `argv`, a list of texts such as ["pg_dump", "{db}"]; a line for a shell is not possible')
+  if (argv[0] === "" || placeholdersIn(argv[0]!).length > 0) refuse("has to name its program in full")
+  if (argv.some((part) => part.includes("\0"))) refuse("has a NUL in `argv`")
+  const used = new Set(argv.flatMap(placeholdersIn))
+  const unknown = [...used].find((argument) => !Object.hasOwn(args, argument))
+  if (unknown !== undefined) refuse(`has {${unknown}} in \`argv\`, and no such argument in \`args\``)
+  const unused = Object.keys(args).find((argument) => !used.has(argument))
+  if (unused !== undefined) refuse(`has the argument "${unused}", and no {${unused}} in \`argv\``)
+  return {
+    name,
+    argv,
+    args: new Map(
+      Object.entries(args).map(([argument, spec]) => [argument, defineArgument(spec, argument, refuse)]),
+    ),
+    cwd: definition.cwd ?? null,
+    env: definition.env ?? [],
+    timeoutMs: parseDuration(definition.timeout ?? "1h", `timeout of command "${name}"`),
+    uid: definition.uid ?? null,
+    gid: definition.gid ?? null,
+  }
+}
+
+function defineArgument(spec: ArgumentDefinition, name: string, refuse: (reason: string) => never): Argument {
+  const { pattern, oneOf, maxLength = ARGUMENT_MAX_LENGTH, mayStartWithDash = false } = spec
+  if ((pattern === undefined) === (oneOf === undefined))
+    return refuse(`has to say for argument "${name}" what it may be: either \`pattern\` or \`oneOf\``)
+  const whole = pattern === undefined ? null : wholePattern(pattern)
+  const refusalOf = (value: string): string | null => {
+    if (value.length > maxLength) return `is longer than ${maxLength} characters`
+    if (value.includes("\0")) return "holds a NUL"
+    if (value.startsWith("-") && !mayStartWithDash)
+      return 'starts with "-", so it would be taken for an option'
+    if (oneOf !== undefined) return oneOf.includes(value) ? null : `is none of ${oneOf.join(", ")}`
+    return whole?.test(value) === true ? null : `doesn't match ${whole?.source}`
+  }
+  const reason = spec.default === undefined ? null : refusalOf(spec.default)
+  if (reason !== null) return refuse(`has a default for argument "${name}" that ${reason}`)
+  return { default: spec.default ?? null, refusalOf }
+}
+
+/** From the first character to the last, however the pattern was written; with `m` one line would be enough. */
+function wholePattern(pattern: string | RegExp): RegExp {
+  const [source, flags] = typeof pattern === "string" ? [pattern, "u"] : [pattern.source, pattern.flags]
+  return new RegExp(`^(?:${source})$`, flags.replaceAll(/[gmy]/g, ""))
+}
+
+function placeholdersIn(part: string): readonly string[] {
+  return [...part.matchAll(PLACEHOLDER)].map((match) => match[1]!)
+}
+
+/** Each element stays one element, whatever the values hold; a value is never looked at for placeholders. */
+export function argvOf(command: Command, args: Readonly<Record<string, string>>): readonly string[] {
+  return command.argv.map((part) => part.replaceAll(PLACEHOLDER, (_, name: string) => args[name]!))
+}

@@ -1,0 +1,173 @@
+import { type Duration, formatDuration, parseDuration } from "../../core/duration.ts"
+import { BelfryError } from "../../core/errors.ts"
+import type { RetryOptions } from "../../core/options.ts"
+import { type Clock, systemClock } from "../../engine/clock.ts"
+import { defineTask, type RunInfo, type Task, type TaskContext } from "../../engine/task.ts"
+import { argvOf, type Command, type CommandDefinition, defineCommand } from "./command-definition.ts"
+import { type CommandCall, type CommandPayload, commandPayloadSchema } from "./command-payload.ts"
+import type { GuardOrder } from "./guard.ts"
+import { type ProcessEnd, runGuarded } from "./guarded-process.ts"
+import { type OutputBudget, OutputLines } from "./output-lines.ts"
+
+export interface CommandTaskOptions {
+  /** Everything that can be run, by name. */
+  readonly commands: Readonly<Record<string, CommandDefinition>>
+  /** `command` unless said. */
+  readonly name?: string
+  readonly retry?: RetryOptions
+  /** How long a command that is told to stop has until it is killed: 5 seconds unless said. */
+  readonly grace?: Duration
+  /** What one attempt may put into its log: 5,000 lines and 1 MiB unless said. */
+  readonly maxLines?: number
+  readonly maxOutputBytes?: number
+  /** For tests. */
+  readonly clock?: Clock
+}
+
+/** What is kept of a command, as the run's `details`. */
+export interface CommandDetails extends ProcessEnd {
+  readonly command: string
+  readonly timedOut: boolean
+  readonly durationMs: number
+  readonly stdoutBytes: number
+  readonly stderrBytes: number
+  /** True if not all of the output is in the log. */
+  readonly isCut: boolean
+}
+
+/** Written at once, 5,000 lines make a worker grow by 10 MB while they are on their way to the store, 10,000 by 28. */
+const LINES_MAX = 5_000
+const OUTPUT_MAX_BYTES = 1_048_576
+
+/** A task that runs programs of this machine: those named here, with arguments checked here, and never a shell's line. */
+export function commandTask(options: CommandTaskOptions): Task<CommandPayload, CommandCall> {
+  if (process.platform === "win32") {
+    throw new BelfryError(
+      "BELFRY_TASK_INVALID",
+      "commandTask is not supported on Windows, which has no process groups to stop a command with. Use it on Linux or macOS, or start the program in a task of your own.",
+    )
+  }
+  const entries = Object.entries(options.commands ?? {})
+  if (entries.length === 0) {
+    throw new BelfryError(
+      "BELFRY_TASK_INVALID",
+      "commandTask needs `commands`: those that payloads may name.",
+    )
+  }
+  const commands = new Map(entries.map(([name, definition]) => [name, defineCommand(name, definition)]))
+  const setup: Setup = {
+    commands,
+    graceMs: parseDuration(options.grace ?? "5s", "grace"),
+    budget: {
+      linesLeft: options.maxLines ?? LINES_MAX,
+      bytesLeft: options.maxOutputBytes ?? OUTPUT_MAX_BYTES,
+    },
+    clock: options.clock ?? systemClock,
+  }
+  return defineTask({
+    name: options.name ?? "command",
+    payload: commandPayloadSchema(commands),
+    ...(options.retry !== undefined && { retry: options.retry }),
+    run: (context) => runCommand(context, setup),
+  })
+}
+
+interface Setup {
+  readonly commands: ReadonlyMap<string, Command>
+  readonly graceMs: number
+  readonly budget: Readonly<OutputBudget>
+  readonly clock: Clock
+}
+
+async function runCommand(
+  { payload, run, signal, log }: TaskContext<CommandCall>,
+  { commands, graceMs, budget, clock }: Setup,
+): Promise<{ success: boolean; message: string; details: CommandDetails }> {
+  const command = commands.get(payload.command)!
+  const ours = { ...budget }
+  const stdout = new OutputLines("stdout", log, ours)
+  const stderr = new OutputLines("stderr", log, ours)
+  const deadline = deadlineOf(signal, command.timeoutMs, clock)
+  const startedAt = clock.monotonic()
+  const end = await runGuarded(orderOf(command, payload, run, graceMs), {
+    streams: { stdout: (chunk) => stdout.push(chunk), stderr: (chunk) => stderr.push(chunk) },
+    signal: deadline.signal,
+    clock,
+  }).finally(deadline.release)
+  stdout.finish()
+  stderr.finish()
+  const details: CommandDetails = {
+    command: command.name,
+    ...end,
+    timedOut: deadline.hasPassed(),
+    durationMs: Math.round(clock.monotonic() - startedAt),
+    stdoutBytes: stdout.bytes,
+    stderrBytes: stderr.bytes,
+    isCut: stdout.isCut || stderr.isCut,
+  }
+  // An abort by the run's own signal is the engine's to judge: it wants an error, not a result.
+  signal.throwIfAborted()
+  const success = end.exitCode === 0 && !details.timedOut
+  return { success, message: messageOf(command, details), details }
+}
+
+function messageOf(
+  command: Command,
+  { exitCode, signal, error, timedOut, durationMs }: CommandDetails,
+): string {
+  const name = `Command "${command.name}"`
+  const took = formatDuration(durationMs)
+  if (timedOut) return `${name} was stopped after its timeout of ${formatDuration(command.timeoutMs)}`
+  if (error === "ENOENT") {
+    const where = command.cwd === null ? "" : `, or there is no folder "${command.cwd}"`
+    return `${name} could not be started: there is no program "${command.argv[0]}" (ENOENT)${where}`
+  }
+  if (error !== null) return `${name} could not be started: ${error}`
+  if (signal !== null) return `${name} was ended by ${signal} after ${took}`
+  return `${name} ended with exit code ${exitCode} after ${took}`
+}
+
+const INHERITED: readonly string[] = ["PATH", "HOME", "LANG", "TZ"]
+
+function orderOf(command: Command, payload: CommandCall, run: RunInfo, graceMs: number): GuardOrder {
+  const inherited = [...INHERITED, ...command.env].flatMap((name) => {
+    const value = process.env[name]
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  const { scheduledFor } = run
+  return {
+    argv: argvOf(command, payload.args),
+    // The guard itself stays out of the way, in "/".
+    cwd: command.cwd ?? process.cwd(),
+    env: {
+      ...Object.fromEntries(inherited),
+      BELFRY_RUN_ID: run.id,
+      BELFRY_ATTEMPT: String(run.attempt),
+      ...(scheduledFor !== null && { BELFRY_SCHEDULED_FOR: scheduledFor.toISOString() }),
+    },
+    ...(command.uid !== null && { uid: command.uid }),
+    ...(command.gid !== null && { gid: command.gid }),
+    graceMs,
+  }
+}
+
+/** The run's signal, or the command's own time, whichever comes first. */
+function deadlineOf(signal: AbortSignal, timeoutMs: number, clock: Clock) {
+  const controller = new AbortController()
+  let hasPassed = false
+  const follow = () => controller.abort(signal.reason)
+  if (signal.aborted) follow()
+  signal.addEventListener("abort", follow, { once: true })
+  const cancelTimer = clock.setTimer(timeoutMs, () => {
+    hasPassed = !signal.aborted
+    controller.abort()
+  })
+  return {
+    signal: controller.signal,
+    hasPassed: () => hasPassed,
+    release: () => {
+      cancelTimer()
+      signal.removeEventListener("abort", follow)
+    },
+  }
+}

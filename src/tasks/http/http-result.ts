@@ -1,0 +1,100 @@
+import type { IncomingHttpHeaders } from "node:http"
+import { formatDuration } from "../../core/duration.ts"
+import type { Json } from "../../core/json.ts"
+import { storable } from "../../core/thrown.ts"
+import type { Clock } from "../../engine/clock.ts"
+import { DoNotRetry, RetryAfter } from "../../engine/task.ts"
+import { type Environment, mapTexts } from "./environment.ts"
+import { BODY_MAX_BYTES, type HttpAnswer } from "./http-exchange.ts"
+import { type ExpectedStatus, isExpected } from "./http-payload.ts"
+
+/** What is kept of an answer, as the run's `details`. */
+export interface HttpDetails {
+  readonly status: number
+  /** Those that say what the body is, where it is, or when to come again; never cookies. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Parsed if it is JSON, text otherwise, null if it was empty, compressed or not text. */
+  readonly body: Json
+  /** True if there was more of the body than is kept. */
+  readonly isCut: boolean
+}
+
+const KEPT_HEADERS = [
+  ...["content-type", "content-length", "content-encoding", "date", "etag", "last-modified", "location"],
+  ...["retry-after", "server", "x-request-id", "x-correlation-id", "traceresponse"],
+]
+const HEADER_MAX_BYTES = 1_024
+const JSON_DEPTH_MAX = 64
+const THROTTLING: readonly number[] = [429, 502, 503, 504]
+/** A server can ask for patience, but not put a run away for good. */
+const RETRY_AFTER_MAX_MS = 24 * 60 * 60 * 1_000
+const RETRY_AFTER_MIN_MS = 1_000
+
+/** What an answer means for the run, by the rules of Standard Webhooks. */
+export function resultOf(
+  details: HttpDetails,
+  about: { call: string; expected: ExpectedStatus; clock: Clock },
+): { success: boolean; message: string; details: HttpDetails } {
+  const { status, headers } = details
+  const message = `${about.call} answered ${status}`
+  if (isExpected(status, about.expected)) return { success: true, message, details }
+  if (status === 410) throw new DoNotRetry(`${message}: what was there is gone for good`)
+  const afterMs = THROTTLING.includes(status) ? retryAfterOf(headers["retry-after"], about.clock) : null
+  if (afterMs !== null)
+    throw new RetryAfter(afterMs, { message: `${message} and asks to wait ${formatDuration(afterMs)}` })
+  const isRedirect = status >= 300 && status < 400
+  return { success: false, message: isRedirect ? `${message}; redirects are not followed` : message, details }
+}
+
+/** Seconds or a date; null if it is neither, and then the retry policy decides. */
+function retryAfterOf(header: string | undefined, clock: Clock): number | null {
+  const text = header?.trim() ?? ""
+  const afterMs = /^\d{1,10}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - clock.now()
+  if (Number.isNaN(afterMs)) return null
+  return Math.min(RETRY_AFTER_MAX_MS, Math.max(RETRY_AFTER_MIN_MS, afterMs))
+}
+
+export function detailsOf(
+  { status, headers, body, isCut }: HttpAnswer,
+  environment: Environment,
+): HttpDetails {
+  const kept = KEPT_HEADERS.flatMap((name) => {
+    const value = headers[name]
+    return typeof value === "string" ? [[name, storable(environment.redact(value), HEADER_MAX_BYTES)]] : []
+  })
+  return { status, headers: Object.fromEntries(kept), body: bodyOf(headers, body, isCut, environment), isCut }
+}
+
+function bodyOf(headers: IncomingHttpHeaders, body: Buffer, isCut: boolean, environment: Environment): Json {
+  const encoding = headers["content-encoding"] ?? "identity"
+  if (body.length === 0 || encoding.toLowerCase() !== "identity") return null
+  const type = headers["content-type"] ?? "text/plain"
+  if (/[/+]json\b/i.test(type) && !isCut) {
+    const parsed = parseShallow(body.toString("utf8"))
+    if (parsed !== undefined) return mapTexts(parsed, (text) => plain(environment.redact(text)))
+  }
+  if (!/^text\/|[/+](json|xml|javascript|yaml|x-www-form-urlencoded)\b/i.test(type)) return null
+  const text = body.toString("utf8")
+  return storable(isCut ? environment.redactCut(text) : environment.redact(text), BODY_MAX_BYTES)
+}
+
+/** Undefined if it is no JSON, or so deep that somebody means harm. */
+function parseShallow(text: string): Json | undefined {
+  try {
+    const parsed = JSON.parse(text) as Json
+    return isShallow(parsed, JSON_DEPTH_MAX) ? parsed : undefined
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+function isShallow(value: Json, left: number): boolean {
+  if (value === null || typeof value !== "object") return true
+  return left > 0 && Object.values(value).every((each: Json) => isShallow(each, left - 1))
+}
+
+/** PostgreSQL keeps no NUL, not even in JSON, and nobody keeps half a character. */
+function plain(text: string): string {
+  return text.replaceAll("\u0000", "\uFFFD").toWellFormed()
+}

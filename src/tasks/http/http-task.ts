@@ -1,0 +1,176 @@
+import { type Duration, parseDuration } from "../../core/duration.ts"
+import { BelfryError } from "../../core/errors.ts"
+import type { Json } from "../../core/json.ts"
+import type { RetryOptions } from "../../core/options.ts"
+import { type Clock, systemClock } from "../../engine/clock.ts"
+import { DoNotRetry, defineTask, type Task, type TaskContext } from "../../engine/task.ts"
+import { Environment } from "./environment.ts"
+import { exchange, type HttpAnswer, type HttpMessage } from "./http-exchange.ts"
+import { type HttpCall, type HttpPayload, httpPayloadSchema, isHeaderValue } from "./http-payload.ts"
+import { detailsOf, resultOf } from "./http-result.ts"
+import { hostOf, type Lookup, type NetworkPolicy, networkPolicy } from "./network.ts"
+import { parseSecrets, signatureOf, webhookIdOf } from "./webhook.ts"
+
+export interface HttpTaskOptions {
+  /** `http` unless said. */
+  readonly name?: string
+  /** For a payload that says none: 30 seconds. */
+  readonly timeout?: Duration
+  readonly retry?: RetryOptions
+  /** Addresses, networks and host names that may be called although they aren't public. */
+  readonly allowNet?: readonly string[]
+  /** Ports below 1024 that may be called, beside 80 and 443. */
+  readonly allowPorts?: readonly number[]
+  /** The environment variables that payloads may refer to. */
+  readonly env?: readonly string[]
+  /** Certificates to trust instead of Node's own, as PEM. */
+  readonly ca?: string
+  /** How names are resolved. */
+  readonly lookup?: Lookup
+  /** For tests. */
+  readonly clock?: Clock
+}
+
+/** A task that calls a URL. What it may reach, and which secrets it may send, is decided here and not in payloads. */
+export function httpTask(options: HttpTaskOptions = {}): Task<HttpPayload, HttpCall> {
+  const timeoutMs = parseDuration(options.timeout ?? "30s", "timeout")
+  const env = new Set(options.env ?? [])
+  const policy = networkPolicy(options)
+  const setup: Setup = { policy, env, ca: options.ca, clock: options.clock ?? systemClock }
+  return defineTask({
+    name: options.name ?? "http",
+    payload: httpPayloadSchema({ timeoutMs, env, refusalOf: policy.refusalOf }),
+    ...(options.retry !== undefined && { retry: options.retry }),
+    run: (context) => call(context, setup),
+  })
+}
+
+interface Setup {
+  readonly policy: NetworkPolicy
+  readonly env: ReadonlySet<string>
+  readonly ca: string | undefined
+  readonly clock: Clock
+}
+
+async function call(context: TaskContext<HttpCall>, setup: Setup): Promise<unknown> {
+  const { payload, log } = context
+  const { clock } = setup
+  const environment = new Environment(setup.env, process.env)
+  const startedAt = clock.monotonic()
+  // The template, so that no value of a variable gets into a message.
+  const shown = `${payload.method} ${payload.url}`
+  const message = messageOf(context, environment, clock)
+  const answer = await withDeadline(context, clock, (signal) => send(message, signal, setup)).catch(
+    (error) => {
+      throw withoutSecrets(error, shown, environment)
+    },
+  )
+  const details = detailsOf(answer, environment)
+  const tookMs = Math.round(clock.monotonic() - startedAt)
+  // An attempt that fails by an error keeps no details, so its log says what came.
+  log.info(`${shown} answered ${answer.status} in ${tookMs} ms`, { headers: details.headers })
+  return resultOf(details, { call: shown, expected: payload.expectStatus, clock })
+}
+
+async function send(message: HttpMessage, signal: AbortSignal, { policy, ca }: Setup): Promise<HttpAnswer> {
+  const addresses = await unlessAborted(policy.resolve(message.url), signal)
+  return exchange(message, { addresses, signal, ca })
+}
+
+function messageOf(context: TaskContext<HttpCall>, environment: Environment, clock: Clock): HttpMessage {
+  const { payload, run } = context
+  const text = environment.fillUrl(payload.url)
+  if (!URL.canParse(text))
+    throw new DoNotRetry(`"${payload.url}" is not a URL once its variables are filled in.`)
+  const url = new URL(text)
+  environment.hideHost(payload.url, hostOf(url))
+  const body = payload.body === null ? null : bodyOf(payload.body, environment)
+  const id = webhookIdOf(run.id)
+  const timestamp = Math.floor(clock.now() / 1_000)
+  const keys = payload.secret === null ? [] : parseSecrets(environment.read(payload.secret), payload.secret)
+  return {
+    url,
+    method: payload.method,
+    body: body?.text ?? null,
+    headers: {
+      accept: "*/*",
+      "accept-encoding": "identity",
+      "user-agent": "belfry",
+      ...(body !== null && {
+        "content-type": body.type,
+        "content-length": `${Buffer.byteLength(body.text)}`,
+      }),
+      ...headersOf(payload.headers, environment),
+      "idempotency-key": id,
+      "webhook-id": id,
+      "webhook-timestamp": `${timestamp}`,
+      ...(keys.length > 0 && {
+        "webhook-signature": signatureOf({ id, timestamp, body: body?.text ?? "" }, keys),
+      }),
+    },
+  }
+}
+
+function bodyOf(body: Json, environment: Environment): { text: string; type: string } {
+  return typeof body === "string"
+    ? { text: environment.fill(body), type: "text/plain; charset=utf-8" }
+    : { text: JSON.stringify(environment.fillJson(body)), type: "application/json" }
+}
+
+function headersOf(
+  headers: Readonly<Record<string, string>>,
+  environment: Environment,
+): Readonly<Record<string, string>> {
+  const filled = Object.entries(headers).map(([name, template]) => {
+    const value = environment.fill(template)
+    if (isHeaderValue(value)) return [name.toLowerCase(), value]
+    throw new BelfryError(
+      "BELFRY_SECRET_INVALID",
+      `A variable in header "${name}" holds characters that a header can't.`,
+    )
+  })
+  return Object.fromEntries(filled)
+}
+
+/** Aborts by the run's signal or when the time is over, and waits for no resolver or server beyond that. */
+async function withDeadline<Result>(
+  { payload, signal }: TaskContext<HttpCall>,
+  clock: Clock,
+  perform: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const either = new AbortController()
+  const follow = () => either.abort(signal.reason)
+  if (signal.aborted) follow()
+  signal.addEventListener("abort", follow, { once: true })
+  const timedOut = new Error(`No answer within ${payload.timeoutMs} ms`)
+  const cancelTimer = clock.setTimer(payload.timeoutMs, () => either.abort(timedOut))
+  try {
+    return await perform(either.signal)
+  } catch (error) {
+    // What a request throws when aborted says only that it was, not why.
+    throw either.signal.aborted ? either.signal.reason : error
+  } finally {
+    cancelTimer()
+    signal.removeEventListener("abort", follow)
+  }
+}
+
+function unlessAborted<Result>(promise: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason)
+    if (signal.aborted) abort()
+    signal.addEventListener("abort", abort, { once: true })
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort))
+  })
+}
+
+/** An error that can be stored. Its cause goes along only if it holds nothing that was filled in. */
+function withoutSecrets(error: unknown, shown: string, environment: Environment): unknown {
+  if (!(error instanceof Error)) return error
+  const text = `${error.message}\n${error.stack}`
+  const isClean = environment.redact(text) === text
+  const message = `${shown}: ${environment.redact(error.message || String((error as NodeJS.ErrnoException).code))}`
+  const options = isClean ? { cause: error } : {}
+  const isDenied = error instanceof BelfryError && error.code === "BELFRY_HTTP_DENIED"
+  return isDenied ? new DoNotRetry(message, options) : new Error(message, options)
+}

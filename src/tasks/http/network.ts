@@ -1,0 +1,148 @@
+import { lookup as lookUpName } from "node:dns/promises"
+import { BelfryError } from "../../core/errors.ts"
+import {
+  destinationOf,
+  formatIp,
+  type IpAddress,
+  isExactly,
+  isInside,
+  parseIp,
+  parseNetwork,
+} from "./ip-address.ts"
+
+/** Where a name leads. The default asks the system's resolver. */
+export type Lookup = (hostname: string) => Promise<readonly ResolvedAddress[]>
+
+export interface ResolvedAddress {
+  readonly address: string
+  readonly family: 4 | 6
+}
+
+export interface NetworkOptions {
+  readonly allowNet?: readonly string[]
+  readonly allowPorts?: readonly number[]
+  readonly lookup?: Lookup
+}
+
+/** Decides which addresses a request may go to. Everything that isn't plainly the public Internet needs an entry. */
+export interface NetworkPolicy {
+  /** Why the URL is refused before any name is resolved; null if nothing is wrong so far. */
+  refusalOf(url: URL): string | null
+  /** Resolves once and checks every address, so that what is connected to is what was checked. */
+  resolve(url: URL): Promise<readonly ResolvedAddress[]>
+}
+
+export function networkPolicy(options: NetworkOptions): NetworkPolicy {
+  const { lookup = systemLookup, allowPorts = [] } = options
+  const allowed = parseAllowed(options.allowNet ?? [])
+
+  const refusalOf = (url: URL): string | null => {
+    if (url.protocol !== "http:" && url.protocol !== "https:")
+      return `uses ${url.protocol} and only http: and https: are possible`
+    if (url.username !== "" || url.password !== "")
+      return "holds a user name or password; send them in a header, with {{env.NAME}}"
+    const port = portOf(url)
+    if (port < 1_024 && port !== 80 && port !== 443 && !allowPorts.includes(port))
+      return `goes to port ${port}, and of the ports below 1024 only 80, 443 and those in \`allowPorts\` are possible`
+    const literal = parseIp(hostOf(url))
+    return literal === null ? null : refusalOfAddress(allowed, hostOf(url), literal)
+  }
+
+  const resolve = async (url: URL): Promise<readonly ResolvedAddress[]> => {
+    const host = hostOf(url)
+    const refusal = refusalOf(url)
+    if (refusal !== null) throw denied(`The URL ${refusal}.`)
+    const literal = parseIp(host)
+    if (literal !== null) return [{ address: host, family: literal.family }]
+    const found = await lookup(host)
+    if (found.length === 0) throw new Error(`The name "${host}" has no address`)
+    for (const { address } of found) {
+      const parsed = parseIp(address)
+      const reason = parsed === null ? `leads to "${address}"` : refusalOfAddress(allowed, host, parsed)
+      if (reason !== null) throw denied(`The URL ${reason}.`)
+    }
+    return found
+  }
+
+  return { refusalOf, resolve }
+}
+
+function denied(message: string): BelfryError {
+  return new BelfryError("BELFRY_HTTP_DENIED", message)
+}
+
+export function portOf(url: URL): number {
+  if (url.port !== "") return Number(url.port)
+  return url.protocol === "https:" ? 443 : 80
+}
+
+/** Without the brackets of IPv6 and the dot that ends a full name. */
+export function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "")
+}
+
+async function systemLookup(hostname: string): Promise<readonly ResolvedAddress[]> {
+  const found = await lookUpName(hostname, { all: true })
+  return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }))
+}
+
+interface Allowed {
+  readonly networks: readonly NonNullable<ReturnType<typeof parseNetwork>>[]
+  readonly hosts: readonly string[]
+}
+
+function parseAllowed(entries: readonly string[]): Allowed {
+  const isHost = (entry: string) => /^(?=.{1,253}$)[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(entry)
+  for (const entry of entries) {
+    if (parseNetwork(entry) !== null || isHost(entry)) continue
+    throw new BelfryError(
+      "BELFRY_TASK_INVALID",
+      `The allowNet entry ${JSON.stringify(entry)} is neither an address, a network such as "10.0.0.0/8" nor a host name.`,
+    )
+  }
+  const networks = entries.map(parseNetwork)
+  return {
+    networks: networks.filter((network) => network !== null),
+    hosts: entries.filter((_, index) => networks[index] === null).map((host) => host.toLowerCase()),
+  }
+}
+
+function refusalOfAddress(allowed: Allowed, host: string, address: IpAddress): string | null {
+  const destination = destinationOf(address)
+  const shown = `leads to ${formatIp(destination)}`
+  // By address and not by name: a name is whatever its owner says today.
+  if (METADATA.some((network) => isInside(destination, network))) {
+    const isListed = allowed.networks.some((network) => isExactly(network, destination))
+    return isListed
+      ? null
+      : `${shown}, where a cloud keeps its credentials; that address needs its own entry in \`allowNet\``
+  }
+  if (isPublic(destination) || allowed.hosts.includes(host)) return null
+  if (allowed.networks.some((network) => isInside(destination, network) || isInside(address, network)))
+    return null
+  return `${shown}, which is not a public address; list it or "${host}" in \`allowNet\` if it is meant`
+}
+
+/** IPv4 is public unless reserved; of IPv6 only what is handed out is public. */
+function isPublic(address: IpAddress): boolean {
+  if (address.family === 4) return !RESERVED_4.some((network) => isInside(address, network))
+  return isInside(address, GLOBAL_6) && !RESERVED_6.some((network) => isInside(address, network))
+}
+
+const networksOf = (...texts: readonly string[]) => texts.map((text) => parseNetwork(text)!)
+
+/** This host, private, CGNAT, loopback, link-local, protocol assignments, examples, benchmarks, multicast, reserved. */
+const RESERVED_4 = networksOf(
+  ...["0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12"],
+  ...["192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24"],
+  ...["203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"],
+)
+const GLOBAL_6 = parseNetwork("2000::/3")!
+/** Teredo and other protocol assignments, examples. */
+const RESERVED_6 = networksOf("2001::/23", "2001:db8::/32", "3fff::/20")
+
+/** Where AWS, Google, Azure, Alibaba, Oracle, Tencent and Scaleway answer with the machine's own credentials. */
+const METADATA = networksOf(
+  ...["169.254.169.254", "169.254.170.2", "169.254.170.23", "fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254"],
+  ...["168.63.129.16", "100.100.100.200", "192.0.0.192", "169.254.0.23", "169.254.42.42"],
+)

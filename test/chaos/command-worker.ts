@@ -1,0 +1,66 @@
+import { createScheduler, memory, type Store, silentLogger } from "../../src/index.ts"
+import { commandTask } from "../../src/tasks.ts"
+import { waitForRun } from "../../src/testing.ts"
+
+/** A worker to be harmed by a test: performs one command and tells on its standard output what came of it. */
+const DEAF = "trap '' TERM; while :; do sleep 1; done"
+
+const command = commandTask({
+  grace: "1s",
+  retry: { attempts: 1 },
+  commands: {
+    family: {
+      argv: ["sh", "-c", `echo guard $PPID; sh -c "${DEAF}" & echo grandchild $!; echo child $$; ${DEAF}`],
+    },
+    torrent: { argv: ["sh", "-c", "yes 'a line of quite ordinary output' | head -c 200000000"] },
+    unbroken: { argv: ["head", "-c", "200000000", "/dev/zero"] },
+  },
+})
+const [name = "", what = ""] = process.argv.slice(2)
+const stored = memory()
+// The memory of a worker is measured, not that of a store which happens to be in it.
+const store: Store = what === "measure" ? { ...stored, appendLogs: async () => undefined } : stored
+const scheduler = createScheduler({ store, tasks: [command], logger: silentLogger })
+await scheduler.start()
+
+async function perform(name: string) {
+  const { runId } = await scheduler.enqueue(command, { command: name })
+  return runId!
+}
+
+/** Says what a run's log holds as soon as it is stored. */
+async function follow(runId: string): Promise<void> {
+  for (let lines: readonly { message: string }[] = []; lines.length < 3; ) {
+    lines = await scheduler.runs.logs(runId)
+    if (lines.length === 3) console.log(lines.map(({ message }) => message).join("\n"))
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+if (what === "measure") {
+  // The first makes everything warm: modules, buffers, compiled code.
+  await perform(name)
+  await waitForRun(scheduler, { state: "succeeded" }, { timeout: "60s" })
+  globalThis.gc?.()
+  const before = process.memoryUsage.rss()
+  let peak = before
+  const timer = setInterval(() => {
+    peak = Math.max(peak, process.memoryUsage.rss())
+  }, 5)
+  const runId = await perform(name)
+  while ((await scheduler.runs.get(runId))!.state !== "succeeded")
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  clearInterval(timer)
+  const { details } = (await scheduler.runs.get(runId))!
+  console.log(JSON.stringify({ grownBy: peak - before, details }))
+  await scheduler.stop()
+} else {
+  const runId = await perform(name)
+  await follow(runId)
+  if (what === "cancel") {
+    await scheduler.runs.cancel(runId)
+    await scheduler.stop()
+  }
+  if (what === "stop") await scheduler.stop({ timeout: "100ms" })
+  if (what === "exit") process.exit(0)
+}

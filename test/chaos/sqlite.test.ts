@@ -1,0 +1,226 @@
+import assert from "node:assert/strict"
+import { type ChildProcess, spawn } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { sqlite } from "belfry/sqlite"
+import type { Run, Store } from "belfry/store"
+import { afterEach, beforeEach, test } from "vitest"
+import { aSchedule } from "../../src/store/laws/factories.ts"
+import { loadDriver } from "../../src/stores/sqlite/driver.ts"
+
+/** Several processes on one file, some of them killed in the middle of whatever they do. */
+
+const WRITERS = 8
+const SCHEDULES = 200
+const FOR_MS = 25_000
+
+let folder: string
+let path: string
+const children = new Set<ChildProcess>()
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "belfry-chaos-"))
+  path = join(folder, "belfry.db")
+})
+
+afterEach(() => {
+  for (const child of children) child.kill("SIGKILL")
+  children.clear()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+test("eight writers, killed at random, give no attempt twice and lose no run", async () => {
+  const store = sqlite(path)
+  await putSchedules(store)
+  const began = Date.now()
+  const writers = Array.from({ length: WRITERS }, (_, index) => startWriter(`w${index}`))
+  let killed = 0
+  // Starting takes most of a process's time here, so each may work for some seconds before its turn comes.
+  await pass(3_000)
+  while (Date.now() - began < FOR_MS) {
+    await pass(500 + Math.random() * 700)
+    const index = Math.floor(Math.random() * WRITERS)
+    const victim = writers[index]!
+    victim.process.kill("SIGKILL")
+    await victim.ended
+    killed++
+    writers[index] = startWriter(`w${index}-${killed}`)
+  }
+  const reports = await Promise.all(writers.map(stopped))
+  await finishRest(store)
+
+  const runs = await allRuns(store)
+  const twice = await givenTwice()
+  const lost = sum(runs.map((run) => run.lost))
+  console.log(JSON.stringify({ killed, runs: runs.length, lost, reports }))
+  await store.close()
+  assert.equal(await integrity(), "ok")
+  assert.deepEqual(twice, [], "no (run, attempt) was given to two processes")
+  assert.ok(killed > 10, `${killed} were killed`)
+  assert.ok(lost > 0, "some of them in the middle of a run")
+  assert.ok(runs.length > SCHEDULES, `${runs.length} runs`)
+  for (const run of runs) {
+    assert.ok(run.state === "succeeded" || run.state === "skipped", `${run.id} is ${run.state}`)
+    assert.equal(
+      run.attempts.filter(({ outcome }) => outcome === "succeeded").length,
+      run.state === "succeeded" ? 1 : 0,
+    )
+    assert.equal(run.attempts.length, run.attempt, "every attempt has ended, once")
+  }
+})
+
+test("when a scheduler is killed in the middle of a run, the other one takes over after the lease", async () => {
+  const [first, second] = [startScheduler("first"), startScheduler("second")]
+  const lines = () => [...first.lines, ...second.lines]
+  await until(() => lines().filter(({ what }) => what === "ended").length >= 4)
+  const isBusy = () =>
+    first.lines.some(({ what, runId }) => what === "begun" && !hasEnded(first.lines, runId))
+  await until(isBusy)
+
+  first.process.kill("SIGKILL")
+  await first.ended
+  const orphans = first.lines.filter(({ what, runId }) => what === "begun" && !hasEnded(first.lines, runId))
+  await until(() => orphans.every(({ runId }) => hasEnded(second.lines, runId)))
+
+  second.process.kill("SIGTERM")
+  await second.ended
+  const store = sqlite(path)
+  const runs = await allRuns(store)
+  await store.close()
+  for (const { runId, attempt } of orphans) {
+    const run = runs.find(({ id }) => id === runId)!
+    assert.deepEqual([run.state, run.lost], ["succeeded", 1])
+    assert.equal(run.attempt, attempt + 1)
+  }
+  const ids = runs.map(({ id }) => id)
+  assert.equal(new Set(ids).size, ids.length)
+  const seconds = runs.map((run) => run.scheduledFor! / 1_000).sort((a, b) => a - b)
+  assert.deepEqual(
+    seconds,
+    seconds.map((_, index) => seconds[0]! + index),
+    "every second has its run, from the first to the last",
+  )
+  assert.equal(await integrity(), "ok")
+})
+
+interface Line {
+  readonly what: string
+  readonly runId: string
+  readonly attempt: number
+}
+
+function hasEnded(lines: readonly Line[], id: string): boolean {
+  return lines.some(({ what, runId }) => what === "ended" && runId === id)
+}
+
+async function putSchedules(store: Store): Promise<void> {
+  await store.open()
+  const now = await store.now()
+  for (let at = 0; at < SCHEDULES; at++) {
+    const trigger = { kind: "every", everyMs: 1_000, anchor: now } as const
+    const due = { nextRunAt: now, coveredUntil: now, createdAt: now }
+    // Half of them may not overlap, so live keys and concurrency keys are fought for as well.
+    const overlap = { policy: at % 2 === 0 ? "allow" : "skip", limit: 1 } as const
+    await store.putSchedule(aSchedule({ id: `s${at}`, triggers: [trigger], overlap, ...due }), null)
+  }
+}
+
+/** What the killed ones held: their leases end, and one patient worker takes it. */
+async function finishRest(store: Store): Promise<void> {
+  const { succeed } = await import("../../src/core/run.ts")
+  const request = { workerId: "last", tasks: [{ name: "report", leaseMs: 60_000 }], limit: 100 }
+  for (let rounds = 0; rounds < 100; rounds++) {
+    const { runs } = await store.claim(request)
+    await store.transition(runs.map((run) => succeed(run, { message: "last", details: null })))
+    const { pending, running } = await store.countRuns({})
+    if (pending + running === 0) return
+    if (runs.length === 0) await pass(100)
+  }
+  assert.fail("what was left is finished within ten seconds")
+}
+
+async function allRuns(store: Store): Promise<readonly Run[]> {
+  const found: Run[] = []
+  for (;;) {
+    const last = found.at(-1)
+    const before = last === undefined ? null : { at: last.createdAt, id: last.id }
+    const page = await store.findRuns({}, { orderBy: "createdAt", before, limit: 1_000 })
+    found.push(...page)
+    if (page.length < 1_000) return found
+  }
+}
+
+/** Each process signs the attempts it is given with its pid as the line's number. */
+async function givenTwice(): Promise<readonly unknown[]> {
+  const database = (await loadDriver()).open(path)
+  const rows = database
+    .prepare("select run_id, attempt from belfry_logs group by run_id, attempt having count(*) > 1")
+    .all()
+  database.close()
+  return rows
+}
+
+async function integrity(): Promise<unknown> {
+  const database = (await loadDriver()).open(path)
+  const [row] = database.prepare("pragma integrity_check").all() as [{ integrity_check: string }]
+  database.close()
+  return row.integrity_check
+}
+
+function startWriter(name: string) {
+  return start("sqlite-writer.ts", name)
+}
+
+function startScheduler(name: string) {
+  const started = start("sqlite-scheduler.ts", name)
+  return { ...started, lines: started.lines as readonly Line[] }
+}
+
+function start(program: string, name: string) {
+  const file = fileURLToPath(new URL(program, import.meta.url))
+  const child = spawn(process.execPath, ["--import", "tsx", file, path, name], {
+    stdio: ["pipe", "pipe", "inherit"],
+  })
+  children.add(child)
+  const lines: unknown[] = []
+  let rest = ""
+  child.stdout.on("data", (chunk) => {
+    const parts = (rest + String(chunk)).split("\n")
+    rest = parts.pop()!
+    lines.push(...parts.map((part) => JSON.parse(part)))
+  })
+  child.stdin.on("error", () => undefined)
+  const ended = new Promise<number | null>((resolve) => {
+    child.on("close", (code) => {
+      children.delete(child)
+      resolve(code)
+    })
+  })
+  return { process: child, lines, ended }
+}
+
+async function stopped(writer: ReturnType<typeof startWriter>): Promise<unknown> {
+  writer.process.stdin!.write("stop\n")
+  assert.equal(await writer.ended, 0, "a writer that is asked to stop ends well")
+  return writer.lines[0]
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  for (let times = 0; times < 600; times++) {
+    if (condition()) return
+    await pass(50)
+  }
+  assert.fail("it happens within half a minute")
+}
+
+function pass(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms)
+  })
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}

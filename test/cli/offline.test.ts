@@ -1,0 +1,130 @@
+import assert from "node:assert/strict"
+import { describe, test } from "vitest"
+import { COMMANDS } from "../../src/cli/commands.ts"
+import { terminal } from "./support.ts"
+
+describe("belfry next", () => {
+  const BERLIN = ["30 2 * * *", "--tz", "Europe/Berlin", "--from", "2026-03-28", "-n", "3"] as const
+
+  test("shows both clocks, what the change of clocks does, and warns", async () => {
+    const shell = terminal({ isTerminal: true, zone: "America/New_York", now: "2026-03-01T00:00:00Z" })
+
+    const { out, err, code } = await shell.run("next", ...BERLIN)
+
+    assert.equal(code, 0)
+    assert.equal(
+      out,
+      [
+        "#  EUROPE/BERLIN              AMERICA/NEW_YORK  UTC                   NOTE",
+        "1  Sat 28 Mar 02:30 (+01:00)  Fri 27 Mar 21:30  2026-03-28T01:30:00Z",
+        "2  Sun 29 Mar 03:00 (+02:00)  Sat 28 Mar 21:00  2026-03-29T01:00:00Z  DST: 02:30 does not exist, runs once at 03:00",
+        "3  Mon 30 Mar 02:30 (+02:00)  Sun 29 Mar 20:30  2026-03-30T00:30:00Z  23.5 h after the previous",
+        "",
+      ].join("\n"),
+    )
+    assert.match(err, /^At 02:30 every day · Europe\/Berlin · your zone America\/New_York\n/)
+    assert.match(err, /warning L04 {2}02:30 is skipped by the clock on Sun 29 Mar 2026/)
+  })
+
+  test("tells which of two it is when the clock goes back", async () => {
+    const shell = terminal({ isTerminal: true, now: "2026-10-01T00:00:00Z" })
+    const range = ["30 2 * * *", "--tz", "Europe/Berlin", "--from", "2026-10-25", "-n", "3"]
+
+    const { out } = await shell.run("next", ...range, "--dst-overlap", "both")
+
+    assert.match(out, /02:30 is shown twice, this is the first\n.*02:30 is shown twice, this is the second\n/)
+  })
+
+  test("is TSV in a pipe and JSON for programs", async () => {
+    const shell = terminal({ now: "2026-03-01T00:00:00Z" })
+
+    const tsv = await shell.run("next", ...BERLIN, "--no-headers")
+    const json = await shell.json<{ occurrences: { at: string; note: string | null }[]; lints: object[] }>(
+      "next",
+      ...BERLIN,
+    )
+    const names = await shell.run("next", ...BERLIN, "-o", "name", "-q")
+
+    assert.equal(tsv.out.split("\n")[0], "1\tSat 28 Mar 02:30 (+01:00)\t2026-03-28T01:30:00Z\t")
+    assert.deepEqual(json.occurrences[0], { at: "2026-03-28T01:30:00.000Z", note: null })
+    assert.equal(json.lints.length, 2)
+    assert.deepEqual([names.out.split("\n")[2], names.err], ["2026-03-30T00:30:00Z", ""])
+  })
+
+  test("counts between two times, wherever the expression stands", async () => {
+    const shell = terminal()
+    const between = ["--between", "2026-01-01", "2026-12-31"]
+
+    assert.equal((await shell.run("next", "0 9 * * MON", ...between, "--count")).out, "52\n")
+    assert.equal((await shell.run("next", "--count", ...between, "0 9 * * MON")).out, "52\n")
+  })
+})
+
+test("explain says the words and what is odd; lint exits by what it finds", async () => {
+  const shell = terminal({ now: "2026-03-01T00:00:00Z" })
+
+  const explained = await shell.run("explain", "*/7 * * * *")
+  const [odd, never, fine, strict] = [
+    await shell.run("lint", "*/7 * * * *"),
+    await shell.run("lint", "0 0 31 2 *"),
+    await shell.run("lint", "0 9 * * 1"),
+    await shell.run("lint", "*/7 * * * *", "--strict"),
+  ]
+
+  assert.match(explained.out, /^Every 7 minutes.*\nNext: .*\nwarning L01 /)
+  assert.deepEqual([odd.code, never.code, fine.code, strict.code], [0, 6, 0, 6])
+  assert.match(never.out, /error BELFRY_CRON_NEVER/)
+})
+
+test("lint reads files of schedules", async () => {
+  const shell = terminal()
+  shell.write(
+    "s.yaml",
+    "schedules:\n  - id: a\n    task: http\n    cron: 0 25 * * *\n  - id: b\n    task: http\n    every: 5m\n",
+  )
+
+  const { code, out } = await shell.run("lint", "-f", "s.yaml")
+
+  assert.equal(code, 6)
+  assert.match(out, /^error BELFRY_CRON_FIELD_RANGE {2}a: Hour "25"/)
+})
+
+describe("help", () => {
+  test("every command has a summary, and help with at least two examples of itself", async () => {
+    for (const spec of COMMANDS) {
+      const shell = terminal()
+      const { code, out } = await shell.run(...spec.name.split(" "), "--help")
+
+      assert.equal(code, 0, spec.name)
+      assert.match(out, new RegExp(`^Usage: belfry ${spec.name} `), spec.name)
+      assert.ok(spec.examples.length >= 2, spec.name)
+      assert.ok(out.includes(spec.summary), spec.name)
+      for (const [example] of spec.examples) assert.ok(out.includes(`$ ${example}`), spec.name)
+    }
+  })
+
+  test("the program alone lists every command", async () => {
+    const { out, code } = await terminal().run()
+
+    assert.equal(code, 0)
+    for (const { name } of COMMANDS) assert.match(out, new RegExp(`^  ${name}[ \n]`, "m"))
+  })
+
+  test("a group alone shows its commands, and that was wrong usage", async () => {
+    const { err, code } = await terminal().run("schedule")
+
+    assert.equal(code, 2)
+    assert.match(err, /belfry schedule <command>/)
+  })
+})
+
+test.each(["bash", "zsh", "fish"])(
+  "completion for %s names every command and asks for keys",
+  async (shell) => {
+    const { out, code } = await terminal().run("completion", shell)
+
+    assert.equal(code, 0)
+    for (const { name } of COMMANDS) for (const word of name.split(" ")) assert.ok(out.includes(word), word)
+    assert.match(out, /belfry schedule list -o name/)
+  },
+)

@@ -1,0 +1,140 @@
+import assert from "node:assert/strict"
+import { describe, test } from "vitest"
+import type { RunView, WorkerView } from "../../src/index.ts"
+import { type Terminal, terminal } from "./support.ts"
+
+const CONFIG = {
+  commands: {
+    hello: { argv: ["echo", "hello \u001b[31mworld"] },
+    bad: { argv: ["sh", "-c", "echo oh no >&2; exit 3"] },
+    slow: { argv: ["sleep", "30"] },
+  },
+  schedules: [
+    { id: "hello", task: "command", cron: "0 0 1 1 *", payload: { command: "hello" } },
+    { id: "bad", task: "command", cron: "0 0 1 1 *", payload: { command: "bad" }, retry: { attempts: 1 } },
+    { id: "slow", task: "command", cron: "0 0 1 1 *", payload: { command: "slow" } },
+  ],
+}
+
+/** The program, running in the background on its own folder until the test stops it. */
+async function started(): Promise<{
+  shell: Terminal
+  stop: () => Promise<{ code: number; out: string; err: string }>
+}> {
+  const shell = terminal()
+  shell.write("belfry.config.json", JSON.stringify(CONFIG))
+  const ended = shell.run("start", "--stop-timeout", "1s")
+  for (let tries = 0; tries < 100; tries++) {
+    if ((await shell.run("worker", "list", "--no-headers", "-q")).out !== "") break
+    await pause(50)
+  }
+  return {
+    shell,
+    stop: () => {
+      shell.signal("SIGTERM")
+      return ended
+    },
+  }
+}
+
+describe("belfry start", () => {
+  test("says where the data is, what it does and what comes next; performs; stops gracefully", async () => {
+    const { shell, stop } = await started()
+
+    const triggered = await shell.run("schedule", "trigger", "hello", "--follow")
+    const [worker] = await shell.json<WorkerView[]>("worker", "list")
+    const tasks = await shell.run("task", "list", "-o", "name")
+    const ended = await stop()
+
+    assert.equal(triggered.code, 0, triggered.err)
+    assert.match(triggered.out, /info {2}hello \\x1b\[31mworld.*\n✓ succeeded hello\+/)
+    assert.deepEqual(worker!.tasks, ["http", "command"])
+    assert.equal(tasks.out, "command\nhttp\n")
+    assert.equal(ended.code, 0)
+    assert.match(
+      ended.err,
+      /Data {4}.*belfry\.db \(new\)\n.*Config {2}.*belfry\.config\.json\n.*Tasks {3}http, command/,
+    )
+    assert.match(ended.err, /hello +command +At 00:00 on day 1 of January \(UTC\) +in /)
+    assert.match(ended.err, /Stopping: .*\nStopped\.\n$/)
+    assert.match(ended.out, /✓ succeeded {2}hello\+/)
+  })
+
+  test("waiting for a run mirrors how it ended, and its log, attempts and error can be read", async () => {
+    const { shell, stop } = await started()
+
+    const failed = await shell.run("schedule", "trigger", "bad", "--wait")
+    const [run] = await shell.json<RunView[]>("run", "list", "--status", "failed")
+    const again = await shell.run("run", "retry", run!.id.slice(0, 8))
+    const waited = await shell.run("run", "wait", run!.id)
+    const logs = await shell.run("run", "logs", run!.id, "--attempt", "1", "--json")
+    const found = await shell.run("run", "list", "--error", "exit code 3", "--since", "1h", "-o", "name")
+    await stop()
+
+    assert.equal(failed.code, 8)
+    assert.equal(again.code, 0, again.err)
+    assert.equal(waited.code, 8)
+    assert.match(JSON.parse(logs.out.split("\n")[0]!).message, /oh no/)
+    assert.equal(found.out, `${run!.id}\n`)
+  })
+
+  test("a time-out and Ctrl-C end the waiting, not the run; a cancelled run exits 9", async () => {
+    const { shell, stop } = await started()
+    const id = (await shell.run("schedule", "trigger", "slow", "-o", "name")).out.trim()
+
+    const late = await shell.run("run", "wait", id, "--timeout", "300ms")
+    const held = await shell.run("schedule", "trigger", "slow")
+    await shell.run("run", "cancel", id, "--reason", "enough")
+    const cancelled = await shell.run("run", "watch", id)
+    await stop()
+
+    assert.equal(late.code, 124)
+    assert.match(late.err, /It goes on; end it with: belfry run cancel/)
+    assert.equal(held.code, 5)
+    assert.match(held.err, /isn't done, and its overlap policy is skip/)
+    assert.equal(cancelled.code, 9)
+  })
+
+  test("the ledger, the doctor and top tell what is there", async () => {
+    const { shell, stop } = await started()
+    await shell.run("schedule", "backfill", "hello", "--from", "-400d", "--yes")
+
+    const checks = await shell.json<{ name: string; result: string }[]>("doctor")
+    const picture = await shell.run("top", "--once")
+    const migrated = await shell.json<{ isNew: boolean }>("migrate")
+    await stop()
+
+    assert.deepEqual(
+      checks.filter(({ result }) => result === "problem"),
+      [],
+    )
+    assert.match(picture.out, /^belfry top .*\nworkers 1 /)
+    assert.equal(migrated.isNew, false)
+  })
+
+  test("without anything scheduled it says how to begin, and in memory that nothing is kept", async () => {
+    const shell = terminal()
+    const ended = shell.run("start", "--store", "memory:")
+    await pause(300)
+    shell.signal("SIGINT")
+
+    const { code, err } = await ended
+
+    assert.equal(code, 0)
+    assert.match(err, /this process's memory: nothing is kept/)
+    assert.match(err, /Nothing is scheduled yet[\s\S]*belfry schedule create hello/)
+  })
+})
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms)
+  })
+}
+
+test("doctor on a missing store says so and exits 7", async () => {
+  const { code, out } = await terminal().run("doctor")
+
+  assert.equal(code, 7)
+  assert.match(out, /✕ store +There is no store at/)
+})

@@ -1,0 +1,93 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { onTestFinished } from "vitest"
+import type { Io } from "../../src/cli/io.ts"
+import { main } from "../../src/cli/main.ts"
+import { systemClock } from "../../src/engine/clock.ts"
+
+export interface Answer {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+export interface Terminal {
+  readonly folder: string
+  /** One command, as typed, each word an element. */
+  run(...argv: string[]): Promise<Answer>
+  json<Shape = never>(...argv: string[]): Promise<Shape>
+  write(file: string, text: string): string
+  /** What the next question is answered with. */
+  answers: string[]
+  input: string
+  signal(name: "SIGINT" | "SIGTERM"): void
+}
+
+/** The program in this process, in a folder of its own. */
+export function terminal(
+  options: {
+    isTerminal?: boolean
+    columns?: number
+    env?: Record<string, string>
+    zone?: string
+    now?: string
+  } = {},
+): Terminal {
+  const folder = mkdtempSync(join(tmpdir(), "belfry-cli-"))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const { isTerminal = false, columns = 120, env = {}, zone = "UTC" } = options
+  const now = options.now === undefined ? systemClock.now : () => Date.parse(options.now!)
+  let listeners: ((signal: "SIGINT" | "SIGTERM") => void)[] = []
+  const self: Terminal = {
+    folder,
+    answers: [],
+    input: "",
+    async run(...argv) {
+      const written = { out: "", err: "" }
+      const io: Io = {
+        out: (text) => {
+          written.out += text
+        },
+        err: (text) => {
+          written.err += text
+        },
+        isOutTerminal: isTerminal,
+        isErrTerminal: isTerminal,
+        canAsk: isTerminal,
+        ask: async () => self.answers.shift() ?? "",
+        readInput: async () => self.input,
+        columns: () => columns,
+        rows: () => 40,
+        env: { NO_COLOR: "1", ...env },
+        cwd: folder,
+        clock: { ...systemClock, now },
+        zone,
+        user: "ada@host",
+        onSignal(listener) {
+          listeners.push(listener)
+          return () => {
+            listeners = listeners.filter((each) => each !== listener)
+          }
+        },
+        onKey: () => () => undefined,
+        exit: () => undefined,
+      }
+      return { code: await main(argv, io), ...written }
+    },
+    async json<Shape>(...argv: string[]) {
+      const { code, out, err } = await self.run(...argv, "--json")
+      if (code !== 0) throw new Error(`exit ${code}: ${err}`)
+      return JSON.parse(out) as Shape
+    },
+    write(file, text) {
+      const path = join(folder, file)
+      writeFileSync(path, text)
+      return path
+    },
+    signal: (name) => {
+      for (const listener of listeners) listener(name)
+    },
+  }
+  return self
+}

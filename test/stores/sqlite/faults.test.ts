@@ -1,0 +1,207 @@
+import assert from "node:assert/strict"
+import { spawnSync } from "node:child_process"
+import { chmodSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { BelfryError, type ErrorCode } from "belfry"
+import { expect, test } from "vitest"
+import { aClaim, aLogLine, aPlan, aRun, aSchedule } from "../../../src/store/laws/factories.ts"
+import { created, several } from "../../../src/store/laws/steps.ts"
+import { assertLocal } from "../../../src/stores/sqlite/file-system.ts"
+import { aDatabase, anOpenStore, aPath, aStore, aStoreAndItsDatabase, integrityOf } from "./scratch.ts"
+
+test("a file that is no database is refused, and not touched", async () => {
+  const path = aPath()
+  writeFileSync(path, "Dear diary, ".repeat(1_000))
+
+  await rejectsWith("BELFRY_STORE_UNFIT", aStore(path).open(), /is not an SQLite database/)
+})
+
+test("a damaged file is told as such", async () => {
+  const path = aPath()
+  const store = await anOpenStore(path)
+  await store.enqueue(several(500, () => aRun({ payload: "x".repeat(500) })))
+  await store.close()
+  const file = await import("node:fs/promises").then(({ open }) => open(path, "r+"))
+  const { size } = await file.stat()
+  for (let at = 8_192; at < size; at += 4_096) await file.write(Buffer.alloc(2_000, 0xab), 0, 2_000, at)
+  await file.close()
+
+  const broken = aStore(path)
+  await rejectsWith(
+    "BELFRY_STORE_UNFIT",
+    (async () => {
+      await broken.claim(aClaim())
+      await broken.countRuns({})
+      await broken.findRuns({}, { orderBy: "createdAt", before: null, limit: 500 })
+    })(),
+    /is damaged/,
+  )
+})
+
+test("a folder that isn't there is named", async () => {
+  const path = join(dirname(aPath()), "nowhere", "belfry.db")
+
+  await rejectsWith("BELFRY_STORE_UNAVAILABLE", aStore(path).open(), /The folder .*nowhere doesn't exist/)
+})
+
+test("what can't be opened is tried again by the next call", async () => {
+  const path = aPath()
+  writeFileSync(path, "Not a database. ".repeat(1_000))
+  const store = aStore(path)
+  await assert.rejects(store.open())
+  rmSync(path)
+
+  await store.open()
+
+  assert.deepEqual(await store.findWorkers({ afterId: null, limit: 1 }), [])
+})
+
+test("a file that this user can't write to is told as read-only", async () => {
+  const path = aPath()
+  await (await anOpenStore(path)).close()
+  chmodSync(path, 0o444)
+  chmodSync(dirname(path), 0o555)
+
+  if (process.getuid?.() !== 0) {
+    await rejectsWith(
+      "BELFRY_STORE_READ_ONLY",
+      aStore(path).open(),
+      /can't be written to|must both be writable/,
+    )
+    return chmodSync(dirname(path), 0o755)
+  }
+  // Root writes to everything, so somebody else tries.
+  const program = `
+    import { sqlite } from ${JSON.stringify(new URL("../../../src/sqlite.ts", import.meta.url).href)}
+    const store = sqlite(${JSON.stringify(path)})
+    try { await store.open(); console.log(await store.heartbeat({ worker: { id: "w", host: "", pid: 1, tasks: [], slots: 1, state: "active" }, isLeaving: false, held: [] })) }
+    catch (error) { console.log(error.code) }`
+  const nobody = { uid: 65_534, gid: 65_534, env: { ...process.env, HOME: "/tmp", TMPDIR: "/tmp" } }
+  const tsx = new URL("../../../node_modules/tsx/dist/loader.mjs", import.meta.url).href
+  const args = ["--import", tsx, "--input-type=module", "--eval", program]
+  const { stdout, stderr } = spawnSync(process.execPath, args, { ...nobody, encoding: "utf8" })
+  assert.equal(stdout.trim(), "BELFRY_STORE_READ_ONLY", stderr)
+})
+
+test("without room a write is refused whole, and goes on when there is some", async () => {
+  const path = aPath()
+  const { store, database } = await aStoreAndItsDatabase(path)
+  const schedule = await created(store, aSchedule({ id: "nightly" }))
+  // SQLite's own limit, which is each connection's: a full disk that a test can have anywhere.
+  database.exec("pragma max_page_count = 100")
+  const big = () => aRun({ payload: "x".repeat(20_000) })
+
+  const runs = several(100, big)
+  await rejectsWith("BELFRY_STORE_FULL", store.enqueue(runs), /no room to write/)
+  const plan = aPlan(schedule, { progress: { ...aPlan(schedule).progress!, runCount: 9 }, runs })
+  await rejectsWith("BELFRY_STORE_FULL", store.fire([plan]), /no room to write/)
+
+  assert.deepEqual(await store.countRuns({}), { ...NONE })
+  assert.equal((await store.findSchedules({}, { afterId: null, limit: 1 }))[0]?.runCount, 0)
+  database.exec("pragma max_page_count = 1000000")
+  assert.deepEqual(await store.fire([plan]), [{ outcome: "done", created: runs.map(({ id }) => id) }])
+  await store.close()
+  assert.equal(await integrityOf(path), "ok")
+})
+
+test("a lock that another program keeps is waited for without blocking the event loop", async () => {
+  const path = aPath()
+  const store = await anOpenStore(path)
+  const other = await aDatabase(path)
+  other.exec("begin immediate")
+  let longestMs = 0
+  let last = performance.now()
+  const ticking = setInterval(() => {
+    longestMs = Math.max(longestMs, performance.now() - last)
+    last = performance.now()
+  }, 1)
+  setTimeout(() => other.exec("commit"), 400)
+
+  const answers = await store.enqueue([aRun({ id: "patient" })])
+
+  clearInterval(ticking)
+  assert.deepEqual(answers, [{ outcome: "created", runId: "patient" }])
+  expect(longestMs).toBeLessThan(300)
+})
+
+test("a lock that is kept for longer than the deadline is a fault; reads go on meanwhile", async () => {
+  const path = aPath()
+  await anOpenStore(path)
+  const store = aStore(path, { lockDeadlineMs: 200 })
+  const other = await aDatabase(path)
+  other.exec("begin immediate")
+
+  await rejectsWith("BELFRY_STORE_UNAVAILABLE", store.enqueue([aRun()]), /kept .* locked for too long/)
+
+  assert.equal((await store.countRuns({})).pending, 0)
+  other.exec("commit")
+  assert.equal((await store.enqueue([aRun()]))[0]?.outcome, "created")
+})
+
+test("a call that waits for a lock when the store is closed is a fault", async () => {
+  const path = aPath()
+  const store = await anOpenStore(path)
+  const other = await aDatabase(path)
+  other.exec("begin immediate")
+
+  const waiting = rejectsWith("BELFRY_STORE_CLOSED", store.appendLogs([aLogLine("r")]), /was closed/)
+  await new Promise((resolve) => setTimeout(resolve, 60))
+  await store.close()
+
+  await waiting
+})
+
+test("a file that is deleted or replaced while in use is a fault, and the new one is left alone", async () => {
+  const path = aPath()
+  const store = await anOpenStore(path)
+  renameSync(path, `${path}.old`)
+
+  await rejectsWith(
+    "BELFRY_STORE_UNFIT",
+    eventually(() => store.now()),
+    /was deleted or replaced/,
+  )
+})
+
+test.each([
+  [0x6969, "NFS"],
+  [0x517b, "SMB"],
+  [0xff534d42, "CIFS"],
+  [-11317950, "CIFS"],
+  [0xfe534d42, "SMB2"],
+])("a file system of kind %i is refused as %s", (type, name) => {
+  const host = { platform: "linux", fileSystemOf: () => type }
+
+  assert.throws(
+    () => assertLocal("/mnt/share/belfry.db", host),
+    new RegExp(`network file system \\(${name}\\)`),
+  )
+})
+
+test.each([
+  ["linux", 0xef53],
+  ["linux", 0x01021994],
+  ["linux", 0x65735546],
+  ["darwin", 0x6969],
+])("on %s a file system of kind %i is not refused", (platform, type) => {
+  assertLocal("/var/lib/belfry.db", { platform, fileSystemOf: () => type })
+})
+
+const NONE = { pending: 0, running: 0, succeeded: 0, failed: 0, cancelled: 0, skipped: 0 }
+
+async function rejectsWith(code: ErrorCode, promise: Promise<unknown>, message: RegExp): Promise<void> {
+  await assert.rejects(promise, (error) => {
+    assert.ok(error instanceof BelfryError, String(error))
+    assert.equal(error.code, code, error.message)
+    assert.match(error.message, message)
+    return true
+  })
+}
+
+/** Until it throws, or for two seconds. */
+async function eventually(call: () => Promise<unknown>): Promise<void> {
+  for (let times = 0; times < 200; times++) {
+    await call()
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}

@@ -1,0 +1,124 @@
+import assert from "node:assert/strict"
+import { test } from "vitest"
+import type { BelfryError, Json } from "../../src/index.ts"
+import { httpTask } from "../../src/tasks.ts"
+import { performTask } from "../support/task-run.ts"
+
+const task = httpTask({ env: ["TOKEN"] })
+
+async function refusalOf(payload: Json): Promise<string> {
+  const error = await performTask(task, payload).ended.then(
+    () => assert.fail("it was accepted"),
+    (thrown: BelfryError) => thrown,
+  )
+  assert.equal(error.code, "BELFRY_PAYLOAD_INVALID", error.message)
+  return error.message
+}
+
+test("a schedule that the http task can't serve is refused when it is declared", () => {
+  assert.throws(() => task.schedule("ping", { cron: "@hourly", payload: { url: "http://localhost:22/" } }), {
+    code: "BELFRY_PAYLOAD_INVALID",
+  })
+  assert.throws(
+    () => task.schedule("ping", { cron: "@hourly", payload: { url: "http://169.254.169.254/" } }),
+    /credentials/,
+  )
+})
+
+test("a payload without a URL, or with one that is none, is refused", async () => {
+  assert.match(await refusalOf(null), /expected an object/)
+  assert.match(await refusalOf([]), /expected an object, received a list/)
+  assert.match(await refusalOf({}), /url: expected a text, received nothing/)
+  assert.match(await refusalOf({ url: "example.com" }), /url: is not a URL/)
+  assert.match(await refusalOf({ url: "file:///etc/passwd" }), /only http: and https: are possible/)
+  assert.match(await refusalOf({ url: "https://me:pw@example.com" }), /user name or password/)
+  assert.match(await refusalOf({ url: `https://example.com/${"x".repeat(9_000)}` }), /longer than 8192/)
+})
+
+test("an unknown field is refused by its name", async () => {
+  assert.match(
+    await refusalOf({ url: "https://example.com", followRedirects: true }),
+    /followRedirects: is not known/,
+  )
+  const polluting = JSON.parse('{"url":"https://example.com","__proto__":{"method":"PUT"}}') as Json
+  assert.match(await refusalOf(polluting), /__proto__: is not known/)
+})
+
+test("methods and bodies have to fit", async () => {
+  assert.match(
+    await refusalOf({ url: "https://example.com", method: "CONNECT" }),
+    /method: expected one of GET/,
+  )
+  assert.match(
+    await refusalOf({ url: "https://example.com", method: "GET", body: "x" }),
+    /body: GET sends no body/,
+  )
+})
+
+test("headers that belong to the connection or to the task are refused, and so are line breaks", async () => {
+  for (const name of [
+    "Host",
+    "Content-Length",
+    "Transfer-Encoding",
+    "Proxy-Authorization",
+    "Webhook-Id",
+    "Idempotency-Key",
+  ])
+    assert.match(
+      await refusalOf({ url: "https://example.com", headers: { [name]: "x" } }),
+      /is not yours to set/,
+    )
+  assert.match(
+    await refusalOf({ url: "https://example.com", headers: { a: "b\r\nc: d" } }),
+    /characters that a header can't/,
+  )
+  assert.match(
+    await refusalOf({ url: "https://example.com", headers: { "a b": "c" } }),
+    /not the name of a header/,
+  )
+  assert.match(
+    await refusalOf({ url: "https://example.com", headers: { a: 1 } }),
+    /expected a text, received a number/,
+  )
+})
+
+test("timeouts and statuses have to be possible", async () => {
+  assert.match(
+    await refusalOf({ url: "https://example.com", timeout: "soon" }),
+    /timeout: The timeout "soon" is not a duration/,
+  )
+  assert.match(await refusalOf({ url: "https://example.com", timeout: 0 }), /timeout: is no time at all/)
+  for (const expectStatus of [
+    99,
+    600,
+    "2xx",
+    [],
+    [200, "x"],
+    { from: 300, to: 200 },
+    { from: 200 },
+    { from: 200, to: 299, x: 1 },
+  ])
+    assert.match(
+      await refusalOf({ url: "https://example.com", expectStatus }),
+      /expectStatus: expected a status/,
+    )
+})
+
+test("only variables in the task's list can be referred to, anywhere", async () => {
+  const allowed = { url: "https://example.com/{{env.TOKEN}}", timeout: 1 }
+  await assert.rejects(performTask(task, allowed).ended, /TOKEN is not set/)
+  for (const payload of [
+    { url: "https://example.com/{{env.PATH}}" },
+    { url: "https://{{env.PATH}}/" },
+    { url: "https://example.com", headers: { a: "{{ env.PATH }}" } },
+    { url: "https://example.com", body: { deep: [{ "{{env.PATH}}": 1 }] } },
+  ])
+    assert.match(await refusalOf(payload), /refers to the variable PATH, which is not in the `env` list/)
+})
+
+test("a secret given instead of its name is refused without being repeated", async () => {
+  const message = await refusalOf({ url: "https://example.com", secret: "whsec_c2VjcmV0" })
+
+  assert.match(message, /secret: expected the name of a variable/)
+  assert.ok(!message.includes("c2VjcmV0"))
+})

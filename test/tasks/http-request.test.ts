@@ -1,0 +1,258 @@
+import assert from "node:assert/strict"
+import { createHmac, randomBytes } from "node:crypto"
+import { createServer } from "node:https"
+import type { AddressInfo } from "node:net"
+import { afterEach, describe, test } from "vitest"
+import { createScheduler, memory, silentLogger } from "../../src/index.ts"
+import { httpTask, webhookIdOf } from "../../src/tasks.ts"
+import { waitForRun } from "../../src/testing.ts"
+import { TEST_CERTIFICATE, TEST_KEY } from "../support/certificate.ts"
+import { answering, httpTarget } from "../support/http-target.ts"
+import { performTask } from "../support/task-run.ts"
+
+const TOKEN = "tok/en+1&2#%"
+const VARIABLES = ["BELFRY_TEST_TOKEN", "BELFRY_TEST_SECRET", "BELFRY_TEST_ORIGIN"]
+const task = httpTask({ allowNet: ["127.0.0.1"], env: VARIABLES })
+
+afterEach(() => {
+  for (const name of VARIABLES) delete process.env[name]
+})
+
+describe("what is sent", () => {
+  test("a body is JSON and POST unless said", async () => {
+    await using target = await httpTarget(answering(200))
+
+    await performTask(task, { url: target.url, body: { day: 1, list: [null, "ü"] } }).ended
+
+    const [{ method, headers, body }] = target.received as [(typeof target.received)[0]]
+    assert.deepEqual(
+      [method, headers["content-type"], JSON.parse(body)],
+      ["POST", "application/json", { day: 1, list: [null, "ü"] }],
+    )
+    assert.equal(headers["content-length"], String(Buffer.byteLength(body)))
+  })
+
+  test("a text is sent as it is, with the method and the headers given", async () => {
+    await using target = await httpTarget(answering(200))
+    const headers = { "Content-Type": "application/xml", "X-Tenant": "7" }
+
+    await performTask(task, { url: `${target.url}?a=1`, method: "PUT", headers, body: "<a/>" }).ended
+
+    const [got] = target.received as [(typeof target.received)[0]]
+    assert.deepEqual([got.method, got.path, got.body], ["PUT", "/hook?a=1", "<a/>"])
+    assert.deepEqual([got.headers["content-type"], got.headers["x-tenant"]], ["application/xml", "7"])
+  })
+
+  test("without a body it is GET", async () => {
+    await using target = await httpTarget(answering(204))
+
+    await performTask(task, { url: target.url }).ended
+
+    assert.deepEqual([target.received[0]!.method, target.received[0]!.body], ["GET", ""])
+  })
+})
+
+describe("the id of a message", () => {
+  test("a run's id keeps letters, digits and dashes, and writes the rest as _ and two digits", () => {
+    assert.equal(webhookIdOf("nightly@2026-01-01T00:00:00Z"), "nightly_402026-01-01T00_3A00_3A00Z")
+    assert.equal(webhookIdOf("a_b ü"), "a_5Fb_20_C3_BC")
+  })
+
+  test("a long id is shortened and stays its own", () => {
+    const [one, other] = [webhookIdOf(`${"x".repeat(300)}1`), webhookIdOf(`${"x".repeat(300)}2`)]
+
+    assert.notEqual(one, other)
+    for (const id of [one, other]) assert.match(id, /^[A-Za-z0-9_-]{200}$/)
+  })
+
+  test("every attempt of a run sends the same webhook-id and Idempotency-Key", async () => {
+    let count = 0
+    await using target = await httpTarget((response) => answering(++count < 3 ? 500 : 200)(response))
+    const retried = httpTask({ allowNet: ["127.0.0.1"], retry: { attempts: 3, delay: "20ms" } })
+    const scheduler = createScheduler({ store: memory(), tasks: [retried], logger: silentLogger })
+    await scheduler.start()
+
+    const { runId } = await scheduler.enqueue(retried, { url: target.url }, { id: "order@7" })
+    const run = await waitForRun(scheduler, { state: "succeeded" }, { timeout: "5s" })
+    await scheduler.stop()
+
+    assert.deepEqual([run.id, run.attempt], [runId, 3])
+    const ids = target.received.map(({ headers }) => [headers["webhook-id"], headers["idempotency-key"]])
+    assert.deepEqual(ids, Array(3).fill(["order_407", "order_407"]))
+  })
+})
+
+describe("signatures", () => {
+  const secrets = [randomBytes(24), randomBytes(64)]
+
+  test("a receiver that knows a secret can verify the message", async () => {
+    process.env["BELFRY_TEST_SECRET"] = secrets.map((key) => `whsec_${key.toString("base64")}`).join(" ")
+    await using target = await httpTarget(answering(200))
+
+    await performTask(task, { url: target.url, body: { amount: "5 €" }, secret: "BELFRY_TEST_SECRET" }).ended
+
+    const { headers, body } = target.received[0]!
+    const signed = `${headers["webhook-id"]}.${headers["webhook-timestamp"]}.${body}`
+    const expected = secrets.map(
+      (key) => `v1,${createHmac("sha256", key).update(signed, "utf8").digest("base64")}`,
+    )
+    assert.equal(headers["webhook-signature"], expected.join(" "))
+    assert.ok(Math.abs(Number(headers["webhook-timestamp"]) - Date.now() / 1_000) < 5)
+  })
+
+  test("the example of the Standard Webhooks specification comes out the same", async () => {
+    const { parseSecrets, signatureOf } = await import("../../src/tasks/http/webhook.ts")
+    const keys = parseSecrets("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "X")
+    const message = {
+      id: "msg_p5jXN8AQM9LWM0D4loKWxJek",
+      timestamp: 1_614_265_330,
+      body: '{"test": 2432232314}',
+    }
+
+    assert.equal(signatureOf(message, keys), "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=")
+  })
+
+  test("a message without a body signs the empty text", async () => {
+    process.env["BELFRY_TEST_SECRET"] = `whsec_${secrets[0]!.toString("base64")}`
+    await using target = await httpTarget(answering(200))
+
+    await performTask(task, { url: target.url, secret: "BELFRY_TEST_SECRET" }).ended
+
+    const { headers } = target.received[0]!
+    const signed = `${headers["webhook-id"]}.${headers["webhook-timestamp"]}.`
+    assert.equal(
+      headers["webhook-signature"],
+      `v1,${createHmac("sha256", secrets[0]!).update(signed).digest("base64")}`,
+    )
+  })
+
+  test("a secret that is none is told without being shown", async () => {
+    for (const wrong of [
+      "hunter2hunter2",
+      "whsec_c2hvcnQ=",
+      "whsec_!!!!",
+      `whsec_${Buffer.alloc(65).toString("base64")}`,
+    ]) {
+      process.env["BELFRY_TEST_SECRET"] = wrong
+
+      const ended = performTask(task, { url: "http://127.0.0.1:9999/", secret: "BELFRY_TEST_SECRET" }).ended
+
+      await assert.rejects(ended, (error: Error) => {
+        assert.ok(!String(error.stack).includes(wrong))
+        return /BELFRY_TEST_SECRET holds no signing secret/.test(error.message)
+      })
+    }
+  })
+})
+
+describe("variables", () => {
+  test("they are filled in at the run, percent-encoded in a path, and blotted out of whatever is kept", async () => {
+    process.env["BELFRY_TEST_TOKEN"] = TOKEN
+    await using target = await httpTarget((response, { path, headers, body }) =>
+      answering(
+        200,
+        { "content-type": "application/json", "x-request-id": TOKEN },
+        JSON.stringify({ path, auth: headers["x-auth"], body }),
+      )(response),
+    )
+
+    const { ended, lines } = performTask(task, {
+      url: `${target.url}?key={{env.BELFRY_TEST_TOKEN}}`,
+      headers: { "x-auth": "Bearer {{env.BELFRY_TEST_TOKEN}}" },
+      body: { deep: ["{{ env.BELFRY_TEST_TOKEN }}"] },
+    })
+    const report = await ended
+
+    const [got] = target.received as [(typeof target.received)[0]]
+    assert.equal(got.path, `/hook?key=${encodeURIComponent(TOKEN)}`)
+    assert.equal(got.headers["x-auth"], `Bearer ${TOKEN}`)
+    assert.deepEqual(JSON.parse(got.body), { deep: [TOKEN] })
+    const kept = JSON.stringify([report, lines])
+    assert.ok(!kept.includes("tok/en") && !kept.includes("tok%2Fen"), kept)
+    assert.equal((report.details["body"] as { auth: string }).auth, "Bearer {{env.BELFRY_TEST_TOKEN}}")
+  })
+
+  test("a value that a cut body ends with is not kept in part", async () => {
+    process.env["BELFRY_TEST_TOKEN"] = "sesame-open-wide"
+    const text = `${"x".repeat(65_526)}sesame-open-wide${"y".repeat(9_000)}`
+    await using target = await httpTarget(answering(200, { "content-type": "text/plain" }, text))
+
+    const headers = { "x-auth": "{{env.BELFRY_TEST_TOKEN}}" }
+    const { details } = await performTask(task, { url: target.url, headers }).ended
+
+    assert.ok(!String(details["body"]).includes("sesa"))
+  })
+
+  test("a variable may be a whole origin, and is then checked like any other", async () => {
+    await using target = await httpTarget(answering(200))
+    process.env["BELFRY_TEST_ORIGIN"] = `http://127.0.0.1:${target.port}`
+    assert.equal((await performTask(task, { url: "{{env.BELFRY_TEST_ORIGIN}}/hook" }).ended).success, true)
+
+    process.env["BELFRY_TEST_ORIGIN"] = "http://192.168.0.17"
+    const ended = performTask(task, { url: "{{env.BELFRY_TEST_ORIGIN}}/hook" }).ended
+
+    await assert.rejects(ended, /not a public address/)
+  })
+
+  test("an error that names a value doesn't let it out", async () => {
+    process.env["BELFRY_TEST_ORIGIN"] = "http://very-secret-host.invalid"
+    const failing = httpTask({
+      env: VARIABLES,
+      lookup: async (host) => {
+        throw new Error(`getaddrinfo ENOTFOUND ${host}`)
+      },
+    })
+
+    const ended = performTask(failing, { url: "{{env.BELFRY_TEST_ORIGIN}}/" }).ended
+
+    await assert.rejects(ended, (error: Error) => !`${error.stack}${error.cause}`.includes("very-secret"))
+  })
+
+  test("a variable that isn't set, or breaks a header, fails the attempt", async () => {
+    const payload = { url: "http://127.0.0.1:9999/", headers: { "x-auth": "{{env.BELFRY_TEST_TOKEN}}" } }
+    await assert.rejects(performTask(task, payload).ended, /BELFRY_TEST_TOKEN is not set in this worker/)
+
+    process.env["BELFRY_TEST_TOKEN"] = "one\r\nx-evil: 1"
+    await assert.rejects(performTask(task, payload).ended, /holds characters that a header can't/)
+  })
+})
+
+describe("TLS", () => {
+  const resolved = {
+    allowNet: ["127.0.0.1"],
+    lookup: async () => [{ address: "127.0.0.1", family: 4 as const }],
+  }
+
+  async function tlsTarget() {
+    const server = createServer(
+      { cert: TEST_CERTIFICATE, key: TEST_KEY },
+      (_, response) => void response.end("safe"),
+    )
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+    const { port } = server.address() as AddressInfo
+    return { port, [Symbol.asyncDispose]: async () => void server.close() }
+  }
+
+  test("a certificate that nobody vouches for is refused, whatever the environment says", async () => {
+    await using target = await tlsTarget()
+    const before = process.env["NODE_TLS_REJECT_UNAUTHORIZED"]
+    process.env["NODE_TLS_REJECT_UNAUTHORIZED"] = "0"
+
+    const ended = performTask(httpTask(resolved), { url: `https://hooks.example:${target.port}/` }).ended
+
+    await assert.rejects(ended, /self-signed certificate/)
+    if (before === undefined) delete process.env["NODE_TLS_REJECT_UNAUTHORIZED"]
+    else process.env["NODE_TLS_REJECT_UNAUTHORIZED"] = before
+  })
+
+  test("a certificate of the task's own authority is trusted, for its own name", async () => {
+    await using target = await tlsTarget()
+    const trusting = httpTask({ ...resolved, ca: TEST_CERTIFICATE })
+
+    const { details } = await performTask(trusting, { url: `https://hooks.example:${target.port}/` }).ended
+    const other = performTask(trusting, { url: `https://other.example:${target.port}/` }).ended
+
+    assert.equal(details["body"], "safe")
+    await assert.rejects(other, /does not match certificate/)
+  })
+})
