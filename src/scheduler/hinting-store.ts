@@ -2,7 +2,7 @@ import type { Hint, Store } from "../store/store.ts"
 
 /**
  * The store as the service layer sees it: what it writes is told to this process's own loops at once. Several databases
- * give no hints (SQLite, MySQL), and there a run would otherwise wait for the next poll of the very process that made it.
+ * give no hints (MySQL), or late ones, and there a run would otherwise wait for the next poll of the very process that made it.
  */
 export function withOwnHints(store: Store, onHint: (hint: Hint) => void): Store {
   async function told<T>(answer: Promise<T>, ...hints: readonly Hint[]): Promise<T> {
