@@ -4,7 +4,7 @@ import { describeThrown } from "../core/thrown.ts"
 import type { Store, Worker as WorkerRecord } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
 import { type Events, factsOfRun } from "./events.ts"
-import { type AbortCause, Execution } from "./execution.ts"
+import { Execution } from "./execution.ts"
 import { delayUntil } from "./firing.ts"
 import { Heart, isLeaseSpent } from "./heart.ts"
 import type { Logger } from "./logger.ts"
@@ -232,8 +232,6 @@ export interface WorkerContext {
   /** At least this long between two claims. */
   readonly nextDelayMs: number
 }
-
-export type { AbortCause }
 
 const WORDS = {
   succeeded: "Succeeded",

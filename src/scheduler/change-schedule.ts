@@ -2,7 +2,7 @@ import { BelfryError } from "../core/errors.ts"
 import { planSettle } from "../core/fire.ts"
 import type { Instant } from "../core/instant.ts"
 import type { FirePlan } from "../core/plan.ts"
-import { changedFields, definitionOf, fingerprint } from "../core/reconcile.ts"
+import { changedFields, definitionOf } from "../core/reconcile.ts"
 import type { Schedule, ScheduleDefinition } from "../core/schedule.ts"
 import { planAnew } from "../core/steer.ts"
 import { readFacts } from "../engine/facts.ts"
@@ -113,10 +113,6 @@ function withDefinition(
   // What an operator said of an occurrence means nothing to another timetable.
   const isOther = fields.some((field) => OCCURRENCES.includes(field as keyof ScheduleDefinition))
   return planAnew(isOther ? { ...edited, overrides: [] } : edited, now)
-}
-
-export function declaredAs(definition: ScheduleDefinition): string {
-  return fingerprint(definition)
 }
 
 function changedMeanwhile(stored: Schedule, ifRevision: number): BelfryError {

@@ -1,3 +1,4 @@
+import { definitionOf } from "../../core/reconcile.ts"
 import type { Schedule, ScheduleDefinition, ScheduleProgress } from "../../core/schedule.ts"
 import type { Value } from "./driver.ts"
 import { parse, parseOrNull, textOrNull } from "./rows.ts"
@@ -83,7 +84,7 @@ export function scheduleValues(schedule: Schedule, version: number): readonly Va
   return [
     ...[id, version, revision, createdAt, updatedAt, declaredAs, task, owner],
     ...progressValues(schedule),
-    JSON.stringify(definitionOf(schedule)),
+    JSON.stringify(storedDefinitionOf(schedule)),
   ]
 }
 
@@ -106,29 +107,8 @@ export function progressValues(progress: ScheduleProgress): readonly Value[] {
   ]
 }
 
-/** By name: what a definition doesn't have is not stored, and the compiler knows if something is missing. */
-function definitionOf(schedule: Schedule): StoredDefinition {
-  return {
-    payload: schedule.payload,
-    triggers: schedule.triggers,
-    timezone: schedule.timezone,
-    dst: schedule.dst,
-    priority: schedule.priority,
-    jitterMs: schedule.jitterMs,
-    spacingMs: schedule.spacingMs,
-    startsAt: schedule.startsAt,
-    endsAt: schedule.endsAt,
-    maxRuns: schedule.maxRuns,
-    removeWhenFinished: schedule.removeWhenFinished,
-    catchUp: schedule.catchUp,
-    overlap: schedule.overlap,
-    maxConcurrentRuns: schedule.maxConcurrentRuns,
-    dependsOn: schedule.dependsOn,
-    retry: schedule.retry,
-    timeoutMs: schedule.timeoutMs,
-    enabled: schedule.enabled,
-    tags: schedule.tags,
-    description: schedule.description,
-    release: schedule.release,
-  }
+/** The task and the owner have columns of their own. */
+function storedDefinitionOf(schedule: Schedule): StoredDefinition {
+  const { task: _task, owner: _owner, ...definition } = definitionOf(schedule)
+  return definition
 }
