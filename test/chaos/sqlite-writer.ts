@@ -1,6 +1,7 @@
 /**
  * One of several processes on one file, until it is killed or told to stop: fires what is due, claims, and finishes what it
- * claimed. `node --import tsx test/chaos/sqlite-writer.ts <path> <name>`; a line on stdin stops it.
+ * claimed. `node --import tsx test/chaos/sqlite-writer.ts <path> <name>`. On stdin, "stop" ends it; "hold" lets it stand still with
+ * its next runs in hand and say so, to be killed there: on a quick machine chance alone seldom hits a process at work.
  */
 import { sqlite } from "belfry/sqlite"
 import { planFire } from "../../src/core/fire.ts"
@@ -10,8 +11,10 @@ const [path, name] = process.argv.slice(2) as [string, string]
 const LEASE_MS = 1_000
 
 let isStopping = false
-process.stdin.once("data", () => {
-  isStopping = true
+let isToHold = false
+process.stdin.on("data", (line) => {
+  if (String(line).startsWith("hold")) isToHold = true
+  else isStopping = true
 })
 
 const store = sqlite(path)
@@ -45,6 +48,10 @@ while (!isStopping) {
     isLeaving: false,
     held: runs.map(({ id, attempt }) => ({ runId: id, attempt, leaseMs: LEASE_MS, progress: null })),
   })
+  if (isToHold && runs.length > 0) {
+    console.log(JSON.stringify({ holding: runs.length }))
+    await new Promise(() => undefined)
+  }
   await store.transition(runs.map((run) => succeed(run, { message: name, details: null })))
   longestMs = Math.max(longestMs, performance.now() - began)
   if (runs.length + due.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))

@@ -43,6 +43,11 @@ test("eight writers, killed at random, give no attempt twice and lose no run", a
     await pass(500 + Math.random() * 700)
     const index = Math.floor(Math.random() * WRITERS)
     const victim = writers[index]!
+    // Every other one dies wherever it is, the rest with runs in hand.
+    if (killed % 2 === 1) {
+      victim.process.stdin!.write("hold\n")
+      await until(() => victim.lines.length > 0)
+    }
     victim.process.kill("SIGKILL")
     await victim.ended
     killed++
@@ -59,7 +64,7 @@ test("eight writers, killed at random, give no attempt twice and lose no run", a
   assert.equal(await integrity(), "ok")
   assert.deepEqual(twice, [], "no (run, attempt) was given to two processes")
   assert.ok(killed > 10, `${killed} were killed`)
-  assert.ok(lost > 0, "some of them in the middle of a run")
+  assert.ok(lost >= Math.floor(killed / 2), `${lost} runs were lost by ${killed} killed processes`)
   assert.ok(runs.length > SCHEDULES, `${runs.length} runs`)
   for (const run of runs) {
     assert.ok(run.state === "succeeded" || run.state === "skipped", `${run.id} is ${run.state}`)
