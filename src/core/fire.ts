@@ -2,7 +2,7 @@ import { type CatchUpDecision, owedUpTo } from "./catch-up.ts"
 import { formatDuration } from "./duration.ts"
 import type { Instant } from "./instant.ts"
 import { newRunOf, skipRecordOf } from "./new-run.ts"
-import { newestDue, newestPassed, type Occurrence, upcomingAfter } from "./occurrence.ts"
+import { newestDue, newestPassed, type Occurrence, occurrenceAfter } from "./occurrence.ts"
 import { planResume, settlePause } from "./pausing.ts"
 import {
   type FireFacts,
@@ -84,7 +84,7 @@ function planOwed(schedule: Schedule, facts: FireFacts, owed: CatchUpDecision, n
   if (owed.rest !== null) records.push(skipRecordOf(schedule, owed.rest, restReason(schedule, owed)))
   for (const occurrence of owed.kept) {
     // What the timetable still has after the last run is no occurrence of this schedule any more.
-    if (isSpent({ ...schedule, runCount: schedule.runCount + runs.length })) break
+    if (isSpent({ maxRuns: schedule.maxRuns, runCount: schedule.runCount + runs.length })) break
     const obstacle = obstacleTo(schedule, facts, runs.length, now)
     if (obstacle !== null) {
       records.push(skipRecordOf(schedule, single(occurrence), obstacle))
@@ -157,7 +157,8 @@ function advance(
   const { owed, runs, records, cancels, now } = made
   const coveredUntil = owed.coveredUntil + (owed.kept.length > 0 ? schedule.spacingMs : 0)
   const runCount = schedule.runCount + runs.length
-  const next = upcomingAfter({ ...schedule, runCount }, coveredUntil)
+  const isLast = isSpent({ maxRuns: schedule.maxRuns, runCount })
+  const next = isLast ? null : occurrenceAfter(schedule, coveredUntil)
   const lastRun = runs[runs.length - 1]
   const plan = planOf(
     schedule,

@@ -116,8 +116,8 @@ export function timetableOf(schedule: Schedule): Timetable {
 }
 
 /** Its runs are used up: the timetable goes on, the schedule doesn't. */
-export function isSpent(schedule: Schedule): boolean {
-  return schedule.maxRuns !== null && schedule.runCount >= schedule.maxRuns
+export function isSpent({ maxRuns, runCount }: Pick<Schedule, "maxRuns" | "runCount">): boolean {
+  return maxRuns !== null && runCount >= maxRuns
 }
 
 /** What its runs are counted under: overlap and `maxConcurrentRuns` look at these, backfills don't carry it. */

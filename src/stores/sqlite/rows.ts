@@ -54,45 +54,48 @@ export type RunRow = readonly [
 ]
 
 export function runOf(row: RunRow): Run {
-  const [id, task, payload, priority, scheduleId, scheduledFor, triggeredBy, trigger, missed, ...more] = row
-  const [liveKey, concurrencyKey, concurrencyLimit, retry, timeoutMs, reason, by, state, ...still] = more
-  const [claimableAt, attempt, failures, lost, workerId, createdAt, startedAt, completedAt, ...rest] = still
-  const [message, details, error, progress, attempts] = rest
+  // By place, without taking the list apart: a batch of claims reads thirty thousand of these in a second.
   return {
-    id,
-    task,
-    payload: parse(payload),
-    priority,
-    scheduleId,
-    scheduledFor,
-    triggeredBy,
-    trigger,
-    missed: parseOrNull(missed),
-    liveKey,
-    concurrencyKey,
-    concurrencyLimit,
-    retry: parseOrNull(retry),
-    timeoutMs,
-    reason,
-    by,
-    state,
-    claimableAt,
-    attempt,
-    failures,
-    lost,
-    workerId,
-    createdAt,
-    startedAt,
-    completedAt,
-    message,
-    details: parse(details),
-    error,
-    progress: parseOrNull(progress),
-    attempts: parse(attempts),
+    id: row[0],
+    task: row[1],
+    payload: parse(row[2]),
+    priority: row[3],
+    scheduleId: row[4],
+    scheduledFor: row[5],
+    triggeredBy: row[6],
+    trigger: row[7],
+    missed: parseOrNull(row[8]),
+    liveKey: row[9],
+    concurrencyKey: row[10],
+    concurrencyLimit: row[11],
+    retry: parseOrNull(row[12]),
+    timeoutMs: row[13],
+    reason: row[14],
+    by: row[15],
+    state: row[16],
+    claimableAt: row[17],
+    attempt: row[18],
+    failures: row[19],
+    lost: row[20],
+    workerId: row[21],
+    createdAt: row[22],
+    startedAt: row[23],
+    completedAt: row[24],
+    message: row[25],
+    details: parse(row[26]),
+    error: row[27],
+    progress: parseOrNull(row[28]),
+    attempts: parse(row[29]),
   }
 }
 
-/** The values of a new run, in the order of `RUN_COLUMNS`. */
+/** What a new run is stored with; the rest is what every run begins with, and stands in the statement. */
+export const NEW_RUN_COLUMNS = `
+  id, task, payload, priority, schedule_id, scheduled_for, triggered_by, trigger_text, missed, live_key,
+  concurrency_key, concurrency_limit, retry, timeout_ms, reason, by_name, state, claimable_at, created_at, completed_at,
+  message`
+
+/** In the order of `NEW_RUN_COLUMNS`. */
 export function newRunValues(run: NewRun, now: Instant): readonly Value[] {
   const isSkip = run.state === "skipped"
   return [
@@ -114,12 +117,9 @@ export function newRunValues(run: NewRun, now: Instant): readonly Value[] {
     run.by,
     run.state,
     isSkip ? null : Math.max(now + run.delayMs, run.notBefore ?? 0),
-    ...[0, 0, 0, null],
     now,
-    null,
     isSkip ? now : null,
     run.message,
-    ...["null", null, null, "[]"],
   ]
 }
 

@@ -30,28 +30,26 @@ export type ScheduleRow = readonly [
 ]
 
 export function scheduleOf(row: ScheduleRow): Schedule {
-  const [id, version, revision, createdAt, updatedAt, declaredAs, task, owner, nextRunAt, ...rest] = row
-  const [coveredUntil, overrides, paused, runCount, lastRunId, lastRunAt, lastError, finishedAt] = rest
-  const definition = parse<StoredDefinition>(rest[8])
+  const definition = parse<StoredDefinition>(row[17])
   // Field by field: an object spread out of parsed JSON is a slow one, for every reader after.
   return {
-    id,
-    version,
-    revision,
-    createdAt,
-    updatedAt,
-    declaredAs,
-    task,
-    owner,
-    nextRunAt,
-    coveredUntil,
-    overrides: parse(overrides),
-    paused: parseOrNull(paused),
-    runCount,
-    lastRunId,
-    lastRunAt,
-    lastError,
-    finishedAt,
+    id: row[0],
+    version: row[1],
+    revision: row[2],
+    createdAt: row[3],
+    updatedAt: row[4],
+    declaredAs: row[5],
+    task: row[6],
+    owner: row[7],
+    nextRunAt: row[8],
+    coveredUntil: row[9],
+    overrides: parse(row[10]),
+    paused: parseOrNull(row[11]),
+    runCount: row[12],
+    lastRunId: row[13],
+    lastRunAt: row[14],
+    lastError: row[15],
+    finishedAt: row[16],
     payload: definition.payload,
     triggers: definition.triggers,
     timezone: definition.timezone,

@@ -3,6 +3,7 @@ import { beforeEach, describe, test } from "vitest"
 import type { Database } from "../../../src/stores/sqlite/driver.ts"
 import { SELECT_CLAIMABLE, SELECT_QUEUES } from "../../../src/stores/sqlite/statements/claiming.ts"
 import {
+  SELECT_BUSY,
   SELECT_DUE,
   SELECT_LAST_SUCCESS,
   SELECT_NEXT_DUE,
@@ -10,10 +11,11 @@ import {
 } from "../../../src/stores/sqlite/statements/due.ts"
 import { SELECT_EXISTS, SELECT_HOLDER } from "../../../src/stores/sqlite/statements/enqueuing.ts"
 import { countQuery, runsQueries } from "../../../src/stores/sqlite/statements/finding.ts"
-import { SELECT_STEP } from "../../../src/stores/sqlite/statements/firing.ts"
+import { SELECT_STEPS } from "../../../src/stores/sqlite/statements/firing.ts"
 import { SELECT_LINES } from "../../../src/stores/sqlite/statements/logs.ts"
 import { SELECT_OLD } from "../../../src/stores/sqlite/statements/pruning.ts"
 import { schedulesQuery } from "../../../src/stores/sqlite/statements/schedules.ts"
+import { SELECT_CHANGED } from "../../../src/stores/sqlite/statements/transition.ts"
 import { aDatabase, anOpenStore, aPath } from "./scratch.ts"
 
 let database: Database
@@ -33,13 +35,15 @@ const LIST = { afterId: "s", limit: 10 }
 const QUERIES: readonly [string, string, RegExp][] = [
   ["due schedules", SELECT_DUE, /USING INDEX belfry_schedules_due \(next_run_at<\?\)/],
   ["the next due schedule", SELECT_NEXT_DUE, /USING COVERING INDEX belfry_schedules_due \(next_run_at>\?\)/],
+  ["which schedules have unfinished runs", SELECT_BUSY, /INDEX belfry_runs_key \(concurrency_key=\?/],
   [
     "a schedule's unfinished runs",
     SELECT_UNFINISHED,
     /INDEX belfry_runs_key \(concurrency_key=\? AND state=\?\)/,
   ],
   ["a schedule's last success", SELECT_LAST_SUCCESS, /COVERING INDEX belfry_runs_schedule_completed/],
-  ["a step of a schedule", SELECT_STEP, /sqlite_autoindex_belfry_schedules_1 \(id=\?\)/],
+  ["where schedules stand", SELECT_STEPS, /sqlite_autoindex_belfry_schedules_1 \(id=\?\)/],
+  ["where runs stand", SELECT_CHANGED, /sqlite_autoindex_belfry_runs_1 \(id=\?\)/],
   ["whether a run exists", SELECT_EXISTS, /sqlite_autoindex_belfry_runs_1 \(id=\?\)/],
   ["who holds a live key", SELECT_HOLDER, /INDEX belfry_runs_live \(live_key=\?\)/],
   ["the queues of tasks", SELECT_QUEUES, /COVERING INDEX belfry_runs_due \(task=\? AND priority=\?/],
@@ -59,11 +63,6 @@ const QUERIES: readonly [string, string, RegExp][] = [
     "runs by completion",
     runsQuery({}, { ...PAGE, orderBy: "completedAt" }).sql,
     /INDEX belfry_runs_completed/,
-  ],
-  [
-    "runs by occurrence",
-    runsQuery({}, { ...PAGE, orderBy: "scheduledFor" }).sql,
-    /INDEX belfry_runs_scheduled/,
   ],
   [
     "a schedule's runs",

@@ -21,6 +21,17 @@ export const SELECT_NEXT_DUE = `
 
 const REF_COLUMNS = "id, state, attempt, failures, lost, created_at"
 
+// Most have none, and that is known for all of them by one statement.
+export const SELECT_BUSY = `
+  select value as key
+  from json_each(?)
+  where exists (
+    select 1
+    from belfry_runs
+    where concurrency_key = value
+      and state in ('pending', 'running')
+  )`
+
 // By belfry_runs_key, which has each state in the order of age. One state at a time, so that nothing is sorted: a key may
 // have a hundred thousand runs waiting.
 export const SELECT_UNFINISHED = `
@@ -45,17 +56,22 @@ export const SELECT_LAST_SUCCESS = `
 export function dueSchedules(connection: Connection, limit: number, now: Instant): DueSchedules {
   const rows = connection.rows<ScheduleRow>(SELECT_DUE, [now, limit])
   const { next } = connection.prepare(SELECT_NEXT_DUE).get(now) as { next: Instant | null }
-  const due = rows.map((row) => {
-    const schedule = scheduleOf(row)
-    return { schedule, facts: factsOf(connection, schedule) }
-  })
+  const schedules = rows.map(scheduleOf)
+  const busy = busyKeys(connection, schedules)
+  const due = schedules.map((schedule) => ({ schedule, facts: factsOf(connection, schedule, busy) }))
   return { now, due, nextDueAt: next }
 }
 
-function factsOf(connection: Connection, schedule: Schedule): FireFacts {
+function busyKeys(connection: Connection, schedules: readonly Schedule[]): ReadonlySet<string> {
+  const keys = JSON.stringify(schedules.map(({ id }) => concurrencyKeyOf(id)))
+  const rows = connection.prepare(SELECT_BUSY).all(keys) as { key: string }[]
+  return new Set(rows.map(({ key }) => key))
+}
+
+function factsOf(connection: Connection, schedule: Schedule, busy: ReadonlySet<string>): FireFacts {
   const key = concurrencyKeyOf(schedule.id)
   return {
-    unfinished: unfinishedOf(connection, key),
+    unfinished: busy.has(key) ? unfinishedOf(connection, key) : [],
     lastSuccessAt: Object.fromEntries(
       schedule.dependsOn.map(({ scheduleId }) => [scheduleId, lastSuccessOf(connection, scheduleId)]),
     ),
@@ -65,7 +81,6 @@ function factsOf(connection: Connection, schedule: Schedule): FireFacts {
 function unfinishedOf(connection: Connection, key: string): readonly RunRef[] {
   const statement = connection.prepare(SELECT_UNFINISHED)
   const found = [...statement.all(key, "running"), ...statement.all(key, "pending")] as RefRow[]
-  if (found.length === 0) return []
   return found
     .sort((a, b) => a.created_at - b.created_at)
     .slice(0, UNFINISHED_FACTS_MAX)

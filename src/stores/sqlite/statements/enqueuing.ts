@@ -2,11 +2,11 @@ import type { Instant } from "../../../core/instant.ts"
 import type { NewRun } from "../../../core/run.ts"
 import type { EnqueueAnswer } from "../../../store/store.ts"
 import type { Connection } from "../connection.ts"
-import { newRunValues, RUN_COLUMNS } from "../rows.ts"
+import { NEW_RUN_COLUMNS, newRunValues } from "../rows.ts"
 
 const INSERT_RUN = `
-  insert into belfry_runs (${RUN_COLUMNS})
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  insert into belfry_runs (${NEW_RUN_COLUMNS}, attempt, failures, lost, details, attempts)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 'null', '[]')
   on conflict (id) do nothing`
 
 export const SELECT_EXISTS = `

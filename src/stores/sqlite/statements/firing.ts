@@ -7,10 +7,10 @@ import { progressValues } from "../schedule-rows.ts"
 import { holderOf, insertRun, runExists } from "./enqueuing.ts"
 import { takeVersions } from "./versions.ts"
 
-export const SELECT_STEP = `
-  select version, next_run_at
+export const SELECT_STEPS = `
+  select id, version, next_run_at
   from belfry_schedules
-  where id = ?`
+  where id in (select value from json_each(?))`
 
 const UPDATE_PROGRESS = `
   update belfry_schedules
@@ -43,19 +43,22 @@ export function firePlans(
   const news = new Set<Hint>()
   // Numbers that no plan uses are lost, which costs nothing: versions only have to be new.
   let version = takeVersions(connection, plans.length) - plans.length
-  const answers = plans.map((plan) => firePlan(connection, plan, { version: ++version, now, news }))
+  const steps = stepsOf(connection, plans)
+  const answers = plans.map((plan) => firePlan(connection, plan, { version: ++version, steps, now, news }))
   return { answers, news: [...news] }
 }
 
 function firePlan(
   connection: Connection,
   plan: FirePlan,
-  { version, now, news }: { version: number; now: Instant; news: Set<Hint> },
+  { version, steps, now, news }: { version: number; steps: Steps; now: Instant; news: Set<Hint> },
 ): FireAnswer {
-  const before = connection.prepare(SELECT_STEP).get(plan.scheduleId) as StepRow | undefined
+  const before = steps.get(plan.scheduleId)
   if (before?.version !== plan.ifVersion) return { outcome: "stale" }
   if (isHeld(connection, plan.runs)) return { outcome: "held" }
 
+  // It has moved now: a second plan for it in the same call is a step behind.
+  steps.delete(plan.scheduleId)
   if (plan.progress === null) {
     connection.prepare(DELETE_FINISHED).run(plan.scheduleId)
   } else {
@@ -68,7 +71,17 @@ function firePlan(
   return { outcome: "done", created }
 }
 
+/** Where the plans' schedules stand, read once for the whole call. */
+type Steps = Map<string, StepRow>
+
+function stepsOf(connection: Connection, plans: readonly FirePlan[]): Steps {
+  const ids = JSON.stringify(plans.map((plan) => plan.scheduleId))
+  const rows = connection.prepare(SELECT_STEPS).all(ids) as StepRow[]
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
 interface StepRow {
+  readonly id: string
   readonly version: number
   readonly next_run_at: Instant | null
 }

@@ -5,10 +5,10 @@ import type { Connection } from "../connection.ts"
 import { parse, withAttempt } from "../rows.ts"
 import { holderOf } from "./enqueuing.ts"
 
-const SELECT_RUN = `
-  select state, attempt, live_key, concurrency_limit, worker_id, started_at, attempts
+export const SELECT_CHANGED = `
+  select id, state, attempt, live_key, concurrency_limit, worker_id, started_at, attempts
   from belfry_runs
-  where id = ?`
+  where id in (select value from json_each(?))`
 
 const UPDATE_RUN = `
   update belfry_runs
@@ -27,6 +27,7 @@ const UPDATE_RUN = `
   where id = ?`
 
 interface ChangedRow {
+  readonly id: string
   readonly state: RunState
   readonly attempt: number
   readonly live_key: string | null
@@ -43,17 +44,28 @@ export function changeRuns(
   now: Instant,
 ): { answers: readonly TransitionAnswer[]; news: readonly Hint[] } {
   const news = new Set<Hint>()
-  const answers = changes.map((change) => changeRun(connection, change, news, now))
+  const rows = rowsOf(connection, changes)
+  const answers = changes.map((change) => changeRun(connection, rows, change, news, now))
   return { answers, news: [...news] }
+}
+
+/** Where the runs are, read once for the whole call and kept up to date: one call may change a run twice. */
+type Rows = Map<string, ChangedRow>
+
+function rowsOf(connection: Connection, changes: readonly RunChange[]): Rows {
+  const ids = JSON.stringify(changes.map((change) => change.runId))
+  const rows = connection.prepare(SELECT_CHANGED).all(ids) as ChangedRow[]
+  return new Map(rows.map((row) => [row.id, row]))
 }
 
 function changeRun(
   connection: Connection,
+  rows: Rows,
   change: RunChange,
   news: Set<Hint>,
   now: Instant,
 ): TransitionAnswer {
-  const row = connection.prepare(SELECT_RUN).get(change.runId) as ChangedRow | undefined
+  const row = rows.get(change.runId)
   if (row === undefined) return { outcome: "stale", state: null, attempt: 0 }
   const { state } = row
   if (state !== change.ifState || row.attempt !== change.ifAttempt) {
@@ -62,16 +74,18 @@ function changeRun(
   const isRevived = isFinished(state) && !isFinished(change.state)
   if (isRevived && holderOf(connection, row.live_key) !== null) return { outcome: "held" }
 
-  applyChange(connection, row, change, now)
+  rows.set(row.id, applyChange(connection, row, change, now))
   if (change.state === "cancelled") news.add("cancelled")
   // A run that waits again, or one whose end lets another with its concurrency key begin.
   if (change.state === "pending" || row.concurrency_limit !== null) news.add("runs")
   return { outcome: "done" }
 }
 
-function applyChange(connection: Connection, row: ChangedRow, change: RunChange, now: Instant): void {
+function applyChange(connection: Connection, row: ChangedRow, change: RunChange, now: Instant): ChangedRow {
   const { state, claimableInMs, failures, lost, outcome, message, details, error, reason, by } = change
   const isEnded = outcome !== null
+  const workerId = isEnded ? null : row.worker_id
+  const attempts = isEnded ? storyOf(row, { outcome, at: now, error }) : row.attempts
   connection
     .prepare(UPDATE_RUN)
     .run(
@@ -85,10 +99,11 @@ function applyChange(connection: Connection, row: ChangedRow, change: RunChange,
       error,
       reason,
       by,
-      isEnded ? null : row.worker_id,
-      isEnded ? storyOf(row, { outcome, at: now, error }) : row.attempts,
+      workerId,
+      attempts,
       change.runId,
     )
+  return { ...row, state, worker_id: workerId, attempts }
 }
 
 function storyOf(row: ChangedRow, ended: Parameters<typeof withAttempt>[1]): string {
