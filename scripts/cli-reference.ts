@@ -32,13 +32,15 @@ export function renderReference(): string {
 const CONVENTIONS = `## Conventions
 
 - **Streams**: data goes to standard output; progress, hints, warnings and errors go to standard error.
-- **Formats**: a table on a terminal, tab-separated values in a pipe, \`--json\` for programs, \`-o name\` for \`xargs\`.
+- **Formats**: a table on a terminal (\`-o wide\` has more columns and cuts nothing), tab-separated values in a pipe, \`--json\` for
+  programs, \`-o csv\` for spreadsheets, \`-o name\` for \`xargs\`.
+- **Names**: where several keys or ids may be given, \`-\` reads them from standard input, one a line.
 - **Times**: \`2026-03-29T02:30:00Z\`; \`2026-03-29 02:30\` in the schedule's zone, which is then said; \`tomorrow 9am\`; \`+2h\`; \`-1d\`.
 - **Durations**: \`90s\`, \`15m\`, \`1h30m\`, or ISO 8601.
 - **Ids**: a run may be named by the beginning of its id if no other recent run begins so.
 - **Questions** are asked only on a terminal. Elsewhere \`--yes\` has to say it, or the command exits with 2.
 - **Settings** come from the flag, then the environment (\`BELFRY_STORE\`, \`BELFRY_CONFIG\`), then the configuration, then the default.
-- **Colours**: \`NO_COLOR\`, \`FORCE_COLOR\` and \`TERM=dumb\` are heeded.
+- **Colours**: \`--color\`, then \`FORCE_COLOR\`, \`NO_COLOR\` and \`TERM=dumb\`.
 - **Control characters** in data are shown as escapes; only \`run logs --raw\` prints them as they are.`
 
 function commandText(spec: CommandSpec): string {

@@ -1,6 +1,15 @@
 #!/usr/bin/env node
 /** The command line: `belfry`. */
-import { processIo } from "./cli/io.ts"
-import { main } from "./cli/main.ts"
+
+// Node 22 and later keep what they compiled: the program is loaded after this, so that all of it is. Node 20 can't.
+const { enableCompileCache } = (process.getBuiltinModule?.("node:module") ?? {}) as {
+  enableCompileCache?: () => unknown
+}
+enableCompileCache?.()
+
+const [{ main }, { processIo }] = await Promise.all([import("./cli/main.ts"), import("./cli/io.ts")])
 
 process.exitCode = await main(process.argv.slice(2), processIo())
+
+// A module, although it imports only when it runs.
+export {}

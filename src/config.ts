@@ -5,9 +5,9 @@ import type { Hooks } from "./engine/events.ts"
 import type { Logger } from "./engine/logger.ts"
 import type { AnyTask, DeclaredSchedule } from "./engine/task.ts"
 import type { Store } from "./store/store.ts"
-import type { CommandDefinition, HttpTaskOptions } from "./tasks.ts"
+import type { CommandDefinition, CommandTaskOptions, HttpTaskOptions } from "./tasks.ts"
 
-/** What `belfry.config.{ts,mjs,js,json}` may say. Flags and environment variables come before it. */
+/** What `belfry.config.{ts,mjs,js,json,yaml}` may say. Flags and environment variables come before it. */
 export interface Config {
   /** An address such as `./belfry.db`, or a store that was made here. */
   readonly store?: string | Store
@@ -30,6 +30,8 @@ export interface Config {
   readonly retention?: { readonly age?: Duration; readonly perSchedule?: number }
   /** Enables the built-in task `command`, for these commands and no others. */
   readonly commands?: Readonly<Record<string, CommandDefinition>>
+  /** Settings of the built-in task `command`: how long its commands have to end, and how much of their output is kept. */
+  readonly command?: Omit<CommandTaskOptions, "commands" | "name" | "clock">
   /** Settings of the built-in task `http`. */
   readonly http?: Omit<HttpTaskOptions, "name" | "clock">
   readonly hooks?: Hooks

@@ -2,6 +2,8 @@ import { systemClock } from "./engine/clock.ts"
 import type { Store } from "./store/store.ts"
 import { createSqliteStore } from "./stores/sqlite/sqlite-store.ts"
 
+export { type FileSchema, schemaOfFile } from "./stores/sqlite/file-schema.ts"
+
 export interface SqliteOptions {
   /** The file, made if it isn't there; `:memory:` keeps everything in this process. */
   readonly path: string

@@ -1,3 +1,4 @@
+import { COLOUR_CHOICES } from "./colour-choice.ts"
 import type { ExitCode } from "./exit-codes.ts"
 import type { Flags } from "./flags.ts"
 import type { Io } from "./io.ts"
@@ -26,7 +27,7 @@ export interface ArgumentSpec {
   readonly isOptional?: boolean
   readonly isMany?: boolean
   /** What a shell may complete it with. */
-  readonly completes?: "schedules" | "runs" | "files" | readonly string[]
+  readonly completes?: "schedules" | "runs" | "workers" | "files" | readonly string[]
 }
 
 export interface OptionSpec {
@@ -55,31 +56,40 @@ export const STORE_OPTIONS: readonly OptionSpec[] = [
   },
   {
     flags: "--config <file>",
-    words: "the configuration (BELFRY_CONFIG; belfry.config.{ts,mjs,js,json} here)",
+    words: "the configuration (BELFRY_CONFIG; belfry.config.{ts,mjs,js,json,yaml} here)",
   },
   { flags: "--no-config", words: "read no configuration" },
+  { flags: "--verbose", words: "each call of the store and how long it took, on standard error" },
 ]
 
+export const FORMATS = ["table", "wide", "tsv", "csv", "json", "jsonl", "yaml", "name"] as const
+
+export const JSON_OUTPUT: OptionSpec = { flags: "--json", words: "JSON, the same as -o json" }
+export const OUTPUT: OptionSpec = {
+  flags: "-o, --output <format>",
+  words: "table on a terminal, tsv in a pipe unless said",
+  choices: FORMATS,
+}
+export const NO_HEADERS: OptionSpec = { flags: "--no-headers", words: "no line of headers" }
+
 export const RECORD_OPTIONS: readonly OptionSpec[] = [
-  { flags: "--json", words: "JSON, the same as -o json" },
-  {
-    flags: "-o, --output <format>",
-    words: "table on a terminal, tsv in a pipe unless said",
-    choices: ["table", "tsv", "json", "jsonl", "yaml", "name"],
-  },
+  JSON_OUTPUT,
+  OUTPUT,
   {
     flags: "--fields <names>",
     words: "only these fields of each record, such as id,paused.reason (with JSON)",
   },
   { flags: "--abs", words: "absolute times also on a terminal" },
-  { flags: "--no-headers", words: "no line of headers" },
+  NO_HEADERS,
 ]
 
 export const COMMON_OPTIONS: readonly OptionSpec[] = [
   { flags: "-q, --quiet", words: "nothing on standard error but errors" },
+  { flags: "--color <when>", words: "auto unless said", choices: COLOUR_CHOICES },
   { flags: "--debug", words: "where an error came from" },
 ]
 
+export const ICS: OptionSpec = { flags: "--ics", words: "as a calendar file (iCalendar)" }
 export const DRY_RUN: OptionSpec = { flags: "--dry-run", words: "say what would happen, change nothing" }
 export const YES: OptionSpec = { flags: "-y, --yes", words: "don't ask" }
 export const REASON: OptionSpec = { flags: "--reason <text>", words: "why, for the record" }

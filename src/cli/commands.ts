@@ -1,5 +1,6 @@
 import type { CommandSpec } from "./command.ts"
 import { FILE_COMMANDS } from "./commands/files.ts"
+import { FLEET_COMMANDS } from "./commands/fleet.ts"
 import { OFFLINE_COMMANDS } from "./commands/offline.ts"
 import { PROGRAM_COMMANDS } from "./commands/program.ts"
 import { RUN_COMMANDS } from "./commands/runs.ts"
@@ -13,6 +14,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   ...STEERING_COMMANDS,
   ...FILE_COMMANDS,
   ...RUN_COMMANDS,
+  ...FLEET_COMMANDS,
   ...OFFLINE_COMMANDS,
 ]
 
@@ -22,14 +24,15 @@ export const GROUPS: Readonly<Record<string, { summary: string; aliases: readonl
   run: { summary: "Runs: look, wait, step in.", aliases: ["r", "runs"] },
   task: { summary: "Tasks: what can be run.", aliases: ["tasks"] },
   worker: { summary: "Workers: who performs runs.", aliases: ["workers"] },
+  config: { summary: "The configuration: what holds, and why.", aliases: [] },
   import: { summary: "Bring schedules from elsewhere.", aliases: [] },
 }
 
 /** The order of `belfry --help`, by the first word. */
 export const SECTIONS: readonly { title: string; names: readonly string[] }[] = [
-  { title: "THE PROGRAM", names: ["start", "doctor", "migrate", "top"] },
+  { title: "THE PROGRAM", names: ["init", "start", "config", "doctor", "migrate", "top"] },
   { title: "SCHEDULES", names: ["schedule"] },
   { title: "FILES", names: ["apply", "diff", "export", "import"] },
-  { title: "RUNS", names: ["run", "task", "worker"] },
+  { title: "RUNS", names: ["run", "logs", "stats", "task", "worker"] },
   { title: "WITHOUT A STORE", names: ["next", "explain", "lint", "completion", "version"] },
 ]

@@ -1,48 +1,36 @@
-import { type ArgumentSpec, type CommandSpec, optionsOf } from "./command.ts"
+import { type CommandSpec, optionsOf } from "./command.ts"
 import { COMMANDS, GROUPS } from "./commands.ts"
+import {
+  ASKING,
+  argumentWords,
+  firstWords,
+  flagsOf,
+  longOf,
+  secondWords,
+  shortOf,
+  spellings,
+  valueWords,
+  type Words,
+} from "./completion-words.ts"
 
-/** Scripts for shells, made from the table of commands. Keys and run ids are asked of the program itself. */
-
-const KEYS = "belfry schedule list -o name --no-headers -q 2>/dev/null"
-const RUNS = "belfry run list -n 50 -o name --no-headers -q 2>/dev/null"
-
-const firstWords = () => [...new Set(COMMANDS.map(({ name }) => name.split(" ")[0]!))]
-const secondWords = (group: string) =>
-  COMMANDS.filter(({ name }) => name.startsWith(`${group} `)).map(({ name }) => name.split(" ")[1]!)
-
-function longFlags(spec: CommandSpec): readonly string[] {
-  return [...optionsOf(spec).map(({ flags }) => /--[\w-]+/.exec(flags)![0]), "--help"]
-}
-
-function completesOf(spec: CommandSpec): ArgumentSpec["completes"] {
-  return spec.args?.[0]?.completes
-}
-
-/** What a shell puts in place of the words to complete an argument with. */
-function argumentWords(spec: CommandSpec): string {
-  const completes = completesOf(spec)
-  if (completes === "schedules") return `$(${KEYS})`
-  if (completes === "runs") return `$(${RUNS})`
-  return completes === undefined || completes === "files" ? "" : completes.join(" ")
-}
-
-/** Every spelling of a command: with the short names of its group. */
-function spellings({ name }: CommandSpec): readonly string[] {
-  const [first, second] = name.split(" ") as [string, string | undefined]
-  if (second === undefined) return [first]
-  return [first, ...GROUPS[first]!.aliases].map((group) => `${group} ${second}`)
-}
+/** Scripts for shells, made from the table of commands. Keys and ids are asked of the program itself, and kept for 30 seconds. */
 
 export function bashScript(): string {
   return `# bash completion for belfry; made by: belfry completion bash
+${ASK}
 _belfry() {
-  local cur="\${COMP_WORDS[COMP_CWORD]}" words=""
-  if [ "$COMP_CWORD" -eq 1 ]; then
-    words="${firstWords().join(" ")}"
-  else
-${caseOf("    ", 'words="', '"')}
-  fi
-  COMPREPLY=($(compgen -W "$words" -- "$cur"))
+  # By blanks alone: bash itself would also split at the @ and : of a run's id.
+  local line="\${COMP_LINE:0:COMP_POINT}" typed cur="" cword reply=""
+  read -ra typed <<< "$line"
+  case "$line" in *[[:blank:]]) ;; *) cur="\${typed[\${#typed[@]}-1]}" ;; esac
+  cword=\${#typed[@]}
+  [ -n "$cur" ] && cword=$((cword - 1))
+  local first="\${typed[1]}" second="\${typed[2]}" prev="\${typed[cword-1]}"
+${body()}
+  COMPREPLY=($(compgen -W "$reply" -- "$cur"))
+  # Bash puts the answer in place of what follows the last of its own word breaks.
+  local kept="\${cur%"\${cur##*[@:=]}"}" index
+  for index in "\${!COMPREPLY[@]}"; do COMPREPLY[index]="\${COMPREPLY[index]#"$kept"}"; done
 }
 complete -o default -F _belfry belfry
 `
@@ -51,69 +39,111 @@ complete -o default -F _belfry belfry
 export function zshScript(): string {
   return `#compdef belfry
 # zsh completion for belfry; made by: belfry completion zsh
+${ASK}
 _belfry() {
-  local -a COMP_WORDS=("\${words[@]}")
-  local COMP_CWORD=$((CURRENT - 1)) cur="\${words[CURRENT]}" reply=""
-  setopt localoptions ksharrays shwordsplit
-  if [ "$COMP_CWORD" -eq 1 ]; then
-    reply="${firstWords().join(" ")}"
-  else
-${caseOf("    ", 'reply="', '"')}
-  fi
-  unsetopt ksharrays
-  compadd -- \${=reply}
+  local cur="\${words[CURRENT]}" prev="\${words[CURRENT-1]}" first="\${words[2]}" second="\${words[3]}" reply=""
+  local cword=$((CURRENT - 1))
+${body()}
+  if [ "$reply" = "" ]; then _files; else compadd -- \${=reply}; fi
 }
 if [ "$funcstack[1]" = "_belfry" ]; then _belfry "$@"; else compdef _belfry belfry; fi
 `
 }
 
-/** The same for both: what may follow the words so far. */
-function caseOf(indent: string, before: string, after: string): string {
+/** What bash and zsh both understand: adds to `reply`, from memory if it was asked a moment ago in the same folder. */
+const ASK = `_belfry_ask() {
+  local now=\${EPOCHSECONDS:-$SECONDS}
+  if [ "$1 $PWD" != "$_belfry_asked" ] || [ $((now - _belfry_at)) -gt 30 ]; then
+    _belfry_answer="$(eval "$1" 2>/dev/null | tr '\\n' ' ')"
+    _belfry_asked="$1 $PWD"
+    _belfry_at=$now
+  fi
+  reply="$reply $_belfry_answer"
+}`
+
+/** From `cword`, `first`, `second`, `prev` and `cur` to `reply`. */
+function body(): string {
   const groups = Object.keys(GROUPS).map((group) => {
     const names = [group, ...GROUPS[group]!.aliases].join("|")
-    return `${indent}  ${names}) [ "$COMP_CWORD" -eq 2 ] && ${before}${secondWords(group).join(" ")}${after} ;;`
-  })
-  const commands = COMMANDS.map((spec) => {
-    const patterns = spellings(spec)
-      .map((spelling) => (spelling.includes(" ") ? `"${spelling}"` : `${spelling}" "*`))
-      .join("|")
-    const words = [...longFlags(spec), argumentWords(spec)].filter((word) => word !== "").join(" ")
-    return `${indent}  ${patterns}) ${before}${words}${after} ;;`
+    return `      ${names}) reply="${secondWords(group).join(" ")}" ;;`
   })
   return [
-    `${indent}case "\${COMP_WORDS[1]}" in`,
-    ...groups,
-    `${indent}esac`,
-    `${indent}case "\${COMP_WORDS[1]} \${COMP_WORDS[2]}" in`,
-    ...commands,
-    `${indent}esac`,
+    `  if [ "$cword" -eq 1 ]; then reply="${firstWords().join(" ")}"; else`,
+    ...['    [ "$cword" -eq 2 ] && case "$first" in', ...groups, "    esac"],
+    ...['    if [ "$reply" = "" ]; then case "$first $second" in'],
+    ...COMMANDS.map(commandCase),
+    "    esac; fi",
+    "  fi",
   ].join("\n")
+}
+
+function commandCase(spec: CommandSpec): string {
+  const patterns = spellings(spec)
+    .map((spelling) => (spelling.includes(" ") ? `"${spelling}"` : `"${spelling} "*`))
+    .join("|")
+  const values = optionsOf(spec).flatMap((option) => {
+    const words = valueWords(option)
+    if (words === null) return []
+    const names = [shortOf(option.flags), longOf(option.flags)].filter((name) => name !== undefined)
+    return [`        ${names.join("|")}) ${setReply(words)} ;;`]
+  })
+  return [
+    `      ${patterns}) case "$prev" in`,
+    ...values,
+    `        *) case "$cur" in -*) reply="${flagsOf(spec).join(" ")}" ;; *) ${setReply(argumentWords(spec))} ;; esac ;;`,
+    "      esac ;;",
+  ].join("\n")
+}
+
+/** No reply means files. */
+function setReply(words: Words): string {
+  if (words === "files") return 'reply=""'
+  return typeof words === "string" ? `_belfry_ask "${ASKING[words]}"` : `reply="${words.join(" ")}"`
 }
 
 export function fishScript(): string {
   const lines = ["# fish completion for belfry; made by: belfry completion fish", "complete -c belfry -f"]
-  const quoted = (text: string) => `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`
   for (const word of firstWords()) {
     const summary = GROUPS[word]?.summary ?? COMMANDS.find(({ name }) => name === word)?.summary ?? ""
     lines.push(`complete -c belfry -n __fish_use_subcommand -a ${word} -d ${quoted(summary)}`)
   }
-  for (const spec of COMMANDS) {
-    const [first, second] = spec.name.split(" ") as [string, string | undefined]
-    const names = [first, ...(GROUPS[first]?.aliases ?? [])].join(" ")
-    if (second !== undefined) {
-      const isOpen = `__fish_seen_subcommand_from ${names}; and not __fish_seen_subcommand_from ${secondWords(first).join(" ")}`
-      lines.push(`complete -c belfry -n ${quoted(isOpen)} -a ${second} -d ${quoted(spec.summary)}`)
-    }
-    const seen = `__fish_seen_subcommand_from ${names}${second === undefined ? "" : `; and __fish_seen_subcommand_from ${second}`}`
-    const words = argumentWords(spec).replace(/^\$\(|\)$/g, (part) => (part === ")" ? ")" : "("))
-    if (words !== "") lines.push(`complete -c belfry -n ${quoted(seen)} -a ${quoted(words)}`)
-    for (const { flags, words: about } of optionsOf(spec)) {
-      const short = /^-(\w),/.exec(flags)?.[1]
-      const takes = flags.includes("<") ? " -r" : ""
-      lines.push(
-        `complete -c belfry -n ${quoted(seen)}${short === undefined ? "" : ` -s ${short}`} -l ${/--([\w-]+)/.exec(flags)![1]}${takes} -d ${quoted(about)}`,
-      )
-    }
-  }
+  for (const spec of COMMANDS) lines.push(...fishCommand(spec))
   return `${lines.join("\n")}\n`
+}
+
+function fishCommand(spec: CommandSpec): readonly string[] {
+  const [first, second] = spec.name.split(" ") as [string, string | undefined]
+  const names = [first, ...(GROUPS[first]?.aliases ?? [])].join(" ")
+  const inGroup = `__fish_seen_subcommand_from ${names}`
+  const isHere = quoted(
+    second === undefined ? inGroup : `${inGroup}; and __fish_seen_subcommand_from ${second}`,
+  )
+  const isOpen = quoted(`${inGroup}; and not __fish_seen_subcommand_from ${secondWords(first).join(" ")}`)
+  const options = optionsOf(spec).map((option) => {
+    const { flags, words } = option
+    const short = shortOf(flags)
+    const value = valueWords(option)
+    const takes = value === null ? "" : value === "files" ? " -rF" : ` -x${fishWords(value)}`
+    return `complete -c belfry -n ${isHere}${short === undefined ? "" : ` -s ${short.slice(1)}`} -l ${longOf(flags)!.slice(2)}${takes} -d ${quoted(words)}`
+  })
+  const words = argumentWords(spec)
+  return [
+    ...(second === undefined
+      ? []
+      : [`complete -c belfry -n ${isOpen} -a ${second} -d ${quoted(spec.summary)}`]),
+    ...(words === "files" ? [`complete -c belfry -n ${isHere} -F`] : []),
+    ...(words === "files" || words.length === 0
+      ? []
+      : [`complete -c belfry -n ${isHere}${fishWords(words)}`]),
+    ...options,
+  ]
+}
+
+function fishWords(words: Exclude<Words, "files">): string {
+  if (typeof words === "string") return ` -a ${quoted(`(${ASKING[words]} 2>/dev/null)`)}`
+  return words.length === 0 ? "" : ` -a ${quoted(words.join(" "))}`
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`
 }

@@ -10,7 +10,7 @@ export interface LoadedConfig {
   readonly config: Config
 }
 
-const NAMES = ["belfry.config.ts", "belfry.config.mjs", "belfry.config.js", "belfry.config.json"]
+const NAMES = ["ts", "mjs", "js", "json", "yaml"].map((ending) => `belfry.config.${ending}`)
 
 /** The configuration named, or the one in this folder; null if there is none. */
 export async function loadConfig(cwd: string, named: string | undefined): Promise<LoadedConfig | null> {
@@ -22,7 +22,7 @@ export async function loadConfig(cwd: string, named: string | undefined): Promis
       `There is no configuration at ${path}.`,
       "Check --config or BELFRY_CONFIG.",
     )
-  const value = extname(path) === ".json" ? readJson(path) : await evaluate(path)
+  const value = DATA.has(extname(path)) ? await readData(path) : await evaluate(path)
   return { path, config: checked(value, path) }
 }
 
@@ -34,9 +34,12 @@ function resolved(cwd: string, path: string): string {
   return isAbsolute(path) ? path : join(cwd, path)
 }
 
-function readJson(path: string): unknown {
+const DATA = new Set([".json", ".yaml", ".yml"])
+
+async function readData(path: string): Promise<unknown> {
   try {
-    return JSON.parse(readFileSync(path, "utf8"))
+    const text = readFileSync(path, "utf8")
+    return extname(path) === ".json" ? JSON.parse(text) : (await import("yaml")).parse(text)
   } catch (cause) {
     throw unreadable(path, cause)
   }
@@ -94,6 +97,7 @@ const KINDS: Readonly<Record<keyof Config, (value: unknown) => boolean>> = {
   stopTimeout: isDuration,
   retention: isObject,
   commands: isObject,
+  command: isObject,
   http: isObject,
   hooks: isObject,
   logger: isObject,
@@ -124,7 +128,27 @@ function checked(value: unknown, path: string): Config {
         "docs/reference/cli.md has the settings.",
       )
   }
+  checkCommand(value, path)
   return value as Config
+}
+
+const COMMAND_SETTINGS = ["grace", "maxLines", "maxOutputBytes", "retry"]
+
+/** `command` is one letter away from `commands`. */
+function checkCommand({ command = {}, commands }: Config, path: string): void {
+  const unknown = Object.keys(command).find((setting) => !COMMAND_SETTINGS.includes(setting))
+  if (unknown !== undefined)
+    throw new Refusal(
+      EXIT.usage,
+      `The setting "command" in ${path} has an unknown part "${unknown}".`,
+      `Known are ${COMMAND_SETTINGS.join(", ")}. What may be run goes under "commands".`,
+    )
+  if (Object.keys(command).length > 0 && commands === undefined)
+    throw new Refusal(
+      EXIT.usage,
+      `The setting "command" in ${path} has no effect without "commands".`,
+      `Say what may be run: "commands", or take "command" away.`,
+    )
 }
 
 function isObject(value: unknown): value is object {

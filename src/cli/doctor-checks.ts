@@ -2,7 +2,7 @@ import type { Scheduler } from "../scheduler/scheduler.ts"
 import type { ScheduleView, WorkerView } from "../scheduler/views.ts"
 import { lintsOf } from "./lints.ts"
 import { spanWords } from "./time-words.ts"
-import { isSilent } from "./worker-rows.ts"
+import { isOnline } from "./worker-rows.ts"
 
 /** One thing that was looked at. */
 export interface Check {
@@ -77,10 +77,9 @@ function lintCheck(schedules: readonly ScheduleView[], now: number): Check {
 export function checkWorkers(
   workers: readonly WorkerView[],
   schedules: readonly ScheduleView[],
-  now: number,
 ): readonly Check[] {
-  const silent = workers.filter((worker) => isSilent(worker, now))
-  const online = workers.filter((worker) => !isSilent(worker, now))
+  const silent = workers.filter((worker) => !isOnline(worker))
+  const online = workers.filter(isOnline)
   const offered = new Set(online.flatMap(({ tasks }) => tasks))
   const orphaned = [...new Set(schedules.map(({ task }) => task))].filter((task) => !offered.has(task))
   return [
@@ -94,8 +93,8 @@ export function checkWorkers(
       ? ok("silent workers", "none")
       : warning(
           "silent workers",
-          `${silent.length} not heard of for ${spanWords(now - silent[0]!.heartbeatAt.getTime())}`,
-          "If they are gone for good, they are forgotten after a while.",
+          `${silent.length}, such as ${silent[0]!.id}: silent for ${spanWords(silent[0]!.silentForMs!)}`,
+          "What it held is taken over when its lease ends. If it is gone for good it is forgotten after a day.",
         ),
     orphaned.length === 0
       ? ok("tasks", "each has a worker")

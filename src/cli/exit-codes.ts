@@ -18,7 +18,10 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
 export const EXIT_WORDS: readonly (readonly [code: ExitCode, words: string])[] = [
   [EXIT.done, "Done; `diff` found no differences; a graceful stop"],
-  [EXIT.failed, "Something failed, `diff` found differences, or `doctor --strict` found a warning"],
+  [
+    EXIT.failed,
+    "Something failed, `diff` found differences, `migrate plan` something to do, or `doctor --strict` a warning",
+  ],
   [EXIT.usage, "Wrong usage, a configuration that can't be read, or a confirmation is needed (`--yes`)"],
   [EXIT.notFound, "There is no such schedule, run or file"],
   [EXIT.conflict, "It conflicts with what is there: taken, changed meanwhile, or in another state"],

@@ -1,3 +1,4 @@
+import { readlinkSync } from "node:fs"
 import { homedir, hostname, userInfo } from "node:os"
 import { type Clock, systemClock } from "../engine/clock.ts"
 import type { Store } from "../store/store.ts"
@@ -14,6 +15,8 @@ export interface Io {
   readonly canAsk: boolean
   ask(question: string): Promise<string>
   readInput(): Promise<string>
+  /** The text as somebody's editor leaves it; the name tells the editor what it is. */
+  edit(text: string, name: string): Promise<string>
   columns(): number
   rows(): number
   readonly env: Readonly<Record<string, string | undefined>>
@@ -35,11 +38,10 @@ export interface Io {
 
 export function processIo(): Io {
   const { stdout, stderr, stdin, env } = process
-  // A reader that goes away (`| head`) is no error.
   for (const stream of [stdout, stderr])
     stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code === "EPIPE") process.exit(0)
-      throw error
+      if (error.code !== "EPIPE") throw error
+      onReaderGone()
     })
   return {
     out: (text) => void stdout.write(text),
@@ -49,17 +51,33 @@ export function processIo(): Io {
     canAsk: stdin.isTTY === true && stderr.isTTY === true && !isSet(env["BELFRY_NO_PROMPT"]),
     ask,
     readInput,
+    edit: async (text, name) => (await import("./editor.ts")).editedText(text, name, env),
     columns: () => stdout.columns ?? 120,
     rows: () => stdout.rows ?? 40,
     env,
     cwd: process.cwd(),
     clock: systemClock,
-    zone: hostZone(),
-    user: userName(),
+    // Asked for only where they are needed: the first use of Intl takes 16 ms.
+    get zone() {
+      return hostZone(env["TZ"])
+    },
+    get user() {
+      return userName()
+    },
     onSignal,
     onKey,
     exit: (code) => process.exit(code),
   }
+}
+
+let isReaderGone = false
+
+/** A reader that goes away (`| head`) is no error. What listens for signals, such as `start`, may end in its own way. */
+function onReaderGone(): void {
+  if (process.listenerCount("SIGTERM") === 0) process.exit(0)
+  // Each later write fails as well; a second signal would mean "at once".
+  if (!isReaderGone) process.emit("SIGTERM", "SIGTERM")
+  isReaderGone = true
 }
 
 function isSet(value: string | undefined): boolean {
@@ -89,9 +107,29 @@ async function readInput(): Promise<string> {
   return Buffer.concat(chunks).toString("utf8")
 }
 
-function hostZone(): string {
+let knownZone: string | undefined
+
+/** As Intl says it. Where the host plainly says UTC, as servers do, Intl needn't be asked. */
+function hostZone(named: string | undefined): string {
+  knownZone ??= isUtcHost(named) ? "UTC" : intlZone()
+  return knownZone
+}
+
+function intlZone(): string {
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
   return zone === undefined || zone === "Etc/Unknown" || /^[+-]/.test(zone) ? "UTC" : zone
+}
+
+const UTC = /^(.*\/zoneinfo\/)?(Etc\/)?UTC$/
+
+function isUtcHost(named: string | undefined): boolean {
+  if (named !== undefined && named !== "") return UTC.test(named)
+  try {
+    return UTC.test(readlinkSync("/etc/localtime"))
+  } catch {
+    // No link, or another system: Intl knows.
+    return false
+  }
 }
 
 function userName(): string {

@@ -1,15 +1,17 @@
 import { CommanderError } from "commander"
+import { withColourChoice } from "./colour-choice.ts"
 import { EXIT, type ExitCode } from "./exit-codes.ts"
 import type { Io } from "./io.ts"
-import { printable } from "./printable.ts"
+import { printable, printableJson } from "./printable.ts"
 import { programOf } from "./program.ts"
 import { type Problem, problemOf } from "./refusal.ts"
 import { paintFor } from "./table.ts"
 
 /** The whole program: reads the arguments, does one command, says what went wrong. Resolves with the exit code. */
-export async function main(argv: readonly string[], io: Io): Promise<number> {
+export async function main(argv: readonly string[], world: Io): Promise<number> {
+  const io = withColourChoice(world, argv)
   let answer: ExitCode | undefined
-  const program = programOf(io, (code) => {
+  const program = programOf(argv, io, (code) => {
     answer = code
   })
   try {
@@ -43,7 +45,7 @@ function tellUsage(error: CommanderError, argv: readonly string[], io: Io): numb
 function tell(problem: Problem, argv: readonly string[], io: Io): void {
   const { exit, code, message, remedy } = problem
   if (argv.includes("--json")) {
-    io.err(`${JSON.stringify({ error: { code, message, remedy, exit } })}\n`)
+    io.err(`${printableJson(JSON.stringify({ error: { code, message, remedy, exit } }))}\n`)
     return
   }
   const paint = paintFor(io.isErrTerminal, io.env)

@@ -14,6 +14,14 @@ export interface OpenedStore {
   readonly place: string
   /** There was none: it is made now. */
   readonly isNew: boolean
+  /** Reads which schema the store is at, before it is opened; null for a store that has none or can't say. */
+  readonly schema: (() => Promise<Schema>) | null
+}
+
+/** Every database has a number: what is stored (0: nothing of Belfry's yet), and what this version makes of it. */
+export interface Schema {
+  readonly stored: number
+  readonly known: number
 }
 
 const NOT_YET: Readonly<Record<string, string>> = {
@@ -33,11 +41,12 @@ export async function storeAt(
   { io, mayCreate }: { io: Io; mayCreate: boolean },
 ): Promise<OpenedStore> {
   if (io.openStore !== undefined)
-    return { store: io.openStore(address), place: masked(address), isNew: false }
+    return { store: io.openStore(address), place: masked(address), isNew: false, schema: null }
   const scheme = /^([a-z][a-z0-9+]*):/i.exec(address)?.[1]?.toLowerCase()
   if (scheme === "memory") {
     const { memory } = await import("../memory.ts")
-    return { store: memory(), place: "this process's memory: nothing is kept when it stops", isNew: true }
+    const place = "this process's memory: nothing is kept when it stops"
+    return { store: memory(), place, isNew: true, schema: null }
   }
   // A drive letter is no scheme.
   if (scheme === undefined || scheme.length === 1 || scheme === "sqlite" || scheme === "file")
@@ -65,8 +74,8 @@ async function sqliteAt(path: string, mayCreate: boolean): Promise<OpenedStore> 
       "Make one with: belfry start, or say where it is: --store PATH (or BELFRY_STORE)",
     )
   }
-  const { sqlite } = await import("../sqlite.ts")
-  return { store: sqlite(path), place: path, isNew }
+  const { sqlite, schemaOfFile } = await import("../sqlite.ts")
+  return { store: sqlite(path), place: path, isNew, schema: () => schemaOfFile(path) }
 }
 
 /** `sqlite:belfry.db`, `sqlite:///var/lib/belfry.db`, `file:///…` or a plain path. */

@@ -1,6 +1,6 @@
-import type { Call } from "./command.ts"
-import { printableJson } from "./printable.ts"
-import { type Column, formatTable, formatTsv, type Paint, paintFor } from "./table.ts"
+import { type Call, FORMATS } from "./command.ts"
+import { printable, printableJson, printableLines } from "./printable.ts"
+import { type Column, formatCsv, formatTable, formatTsv, type Paint, paintFor } from "./table.ts"
 import { yamlText } from "./yaml-text.ts"
 
 /** Records to standard output, in the form that was asked for. */
@@ -13,29 +13,39 @@ export interface Shown<Row> {
   readonly none?: string
 }
 
-export type Format = "table" | "tsv" | "json" | "jsonl" | "yaml" | "name"
-const FORMATS: readonly Format[] = ["table", "tsv", "json", "jsonl", "yaml", "name"]
+export type Format = (typeof FORMATS)[number]
 
 export function formatOf({ flags, io }: Call): Format {
   if (flags.isOn("json")) return "json"
   return flags.choice("output", FORMATS) ?? (io.isOutTerminal ? "table" : "tsv")
 }
 
-/** For programs, or with absolute times asked for. */
 export function isForPeople(call: Call): boolean {
-  return formatOf(call) === "table"
+  return isTable(formatOf(call))
+}
+
+export function isTable(format: Format): boolean {
+  return format === "table" || format === "wide"
+}
+
+/** One record alone is an object in these, not a list of one. */
+export function isStructured(format: Format): boolean {
+  return format === "json" || format === "jsonl" || format === "yaml"
 }
 
 export async function showAll<Row>(call: Call, rows: readonly Row[], shown: Shown<Row>): Promise<void> {
   const { io, flags } = call
   const format = formatOf(call)
   const hasHeaders = !flags.isOff("headers")
-  if (format === "table") {
+  if (isTable(format)) {
     if (rows.length === 0 && shown.none !== undefined) return hint(call, shown.none)
     const columns = flags.isOn("abs") ? shown.columns.map(withoutBrief) : shown.columns
-    io.out(formatTable(rows, columns, { width: io.columns(), paint: paintOf(call), hasHeaders }))
+    const isWide = format === "wide"
+    const width = isWide ? Number.POSITIVE_INFINITY : io.columns()
+    io.out(formatTable(rows, columns, { width, paint: paintOf(call), hasHeaders, isWide }))
   } else if (format === "tsv") io.out(formatTsv(rows, shown.columns, hasHeaders))
-  else if (format === "name") io.out(rows.map((row) => `${shown.nameOf(row)}\n`).join(""))
+  else if (format === "csv") io.out(formatCsv(rows, shown.columns, hasHeaders))
+  else if (format === "name") io.out(rows.map((row) => `${printable(shown.nameOf(row))}\n`).join(""))
   else await showRecords(call, rows.map(shown.record ?? ((row) => row)), format)
 }
 
@@ -83,18 +93,25 @@ function withoutBrief<Row>(column: Column<Row>): Column<Row> {
   return { ...rest, text: (row) => column.text(row) }
 }
 
-/** Words beside the data. */
-export function hint({ io, flags }: Call, text: string): void {
+/** Words beside the data. Often there is data in them, so nothing in them acts on the terminal. */
+export function hint(call: Call, text: string): void {
+  hintPainted(call, printableLines(text))
+}
+
+/** The same for words with colours, whose data was made safe before. */
+export function hintPainted({ io, flags }: Call, text: string): void {
   if (!flags.isOn("quiet")) io.err(`${text}\n`)
 }
 
 /** What to do next: only where a person sees it. */
 export function nextStep(call: Call, text: string): void {
-  if (call.io.isErrTerminal && call.io.isOutTerminal) hint(call, paintFor(true, call.io.env)("dim", text))
+  if (call.io.isErrTerminal && call.io.isOutTerminal)
+    hintPainted(call, paintFor(true, call.io.env)("dim", printableLines(text)))
 }
 
 export function warn(call: Call, text: string): void {
-  hint(call, `${paintFor(call.io.isErrTerminal, call.io.env)("yellow", "warning:")} ${text}`)
+  const head = paintFor(call.io.isErrTerminal, call.io.env)("yellow", "warning:")
+  hintPainted(call, `${head} ${printableLines(text)}`)
 }
 
 export function paintOf({ io }: Call): Paint {

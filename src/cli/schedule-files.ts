@@ -20,9 +20,9 @@ export async function readScheduleFiles(call: Call, paths: readonly string[]): P
     )
   const entries: FileEntry[] = []
   for (const path of paths) {
-    if (path === "-") entries.push(...(await entriesOf("standard input", await call.io.readInput())))
+    if (path === "-") entries.push(...(await entriesIn("standard input", await call.io.readInput())))
     else
-      for (const file of filesAt(call.io.cwd, path)) entries.push(...(await entriesOf(file, readText(file))))
+      for (const file of filesAt(call.io.cwd, path)) entries.push(...(await entriesIn(file, readText(file))))
   }
   const seen = new Map<string, string>()
   for (const { file, entry } of entries) {
@@ -66,7 +66,7 @@ function readText(file: string): string {
 }
 
 /** JSON is YAML, too, so one reader serves both. */
-async function entriesOf(file: string, text: string): Promise<readonly FileEntry[]> {
+export async function entriesIn(file: string, text: string): Promise<readonly FileEntry[]> {
   const { parseAllDocuments } = await import("yaml")
   const documents = parseAllDocuments(text)
   if (!Array.isArray(documents)) return []

@@ -42,6 +42,12 @@ export function scheduleRows(call: Call, none?: string): Shown<ScheduleView> {
       text: ({ lastRunAt }) => isoOrDash(lastRunAt),
       brief: ({ lastRunAt }) => (lastRunAt === null ? "never" : distanceWords(lastRunAt.getTime(), now)),
     },
+    { header: "RUNS", text: ({ runCount }) => String(runCount), isWide: true, isRight: true },
+    { header: "OVERLAP", text: ({ overlap }) => overlap.policy, isWide: true },
+    { header: "CATCH-UP", text: ({ catchUp }) => catchUp.policy, isWide: true },
+    { header: "OWNER", text: ({ owner }) => owner ?? "-", isWide: true },
+    { header: "TAGS", text: ({ tags }) => tags.join(","), isWide: true },
+    { header: "DESCRIPTION", text: ({ description }) => description, isWide: true },
   ]
   return { columns, nameOf: ({ id }) => id, ...(none === undefined ? {} : { none }) }
 }

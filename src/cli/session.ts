@@ -6,6 +6,7 @@ import { createScheduler, type Scheduler, type SchedulerOptions } from "../sched
 import type { Call } from "./command.ts"
 import { type LoadedConfig, loadConfig } from "./config-file.ts"
 import { DEFAULT_STORE, type OpenedStore, storeAt } from "./open-store.ts"
+import { spokenStore } from "./spoken-store.ts"
 
 /** What a command works with: a scheduler that is never started, on the store that was named. */
 export interface Session extends OpenedStore {
@@ -30,14 +31,24 @@ export async function withScheduler<Answer>(
 export async function openSession(call: Call, mayCreate: boolean): Promise<Session> {
   const loaded = await configOf(call)
   const opened = await storeOf(call, loaded, mayCreate)
-  const tasks = await tasksOf(loaded?.config ?? {})
+  const config = loaded?.config ?? {}
+  const tasks = await tasksOf(config)
   const scheduler = createScheduler({
+    ...rhythmOf(config),
     store: opened.store,
     tasks,
     logger: silentLogger,
     clock: call.io.clock,
   })
   return { ...opened, scheduler, loaded }
+}
+
+/** By it workers are judged silent, and it is theirs if this is their configuration. */
+function rhythmOf({ lease, pollInterval }: Config): Pick<SchedulerOptions, "lease" | "pollInterval"> {
+  return {
+    ...(lease === undefined ? {} : { lease }),
+    ...(pollInterval === undefined ? {} : { pollInterval }),
+  }
 }
 
 export async function configOf({ flags, io }: Call): Promise<LoadedConfig | null> {
@@ -47,6 +58,15 @@ export async function configOf({ flags, io }: Call): Promise<LoadedConfig | null
 
 /** Flag, then environment, then configuration, then the file in this folder. */
 export async function storeOf(
+  call: Call,
+  loaded: LoadedConfig | null,
+  mayCreate: boolean,
+): Promise<OpenedStore> {
+  const opened = await namedStore(call, loaded, mayCreate)
+  return call.flags.isOn("verbose") ? { ...opened, store: spokenStore(opened.store, call) } : opened
+}
+
+async function namedStore(
   { flags, io }: Call,
   loaded: LoadedConfig | null,
   mayCreate: boolean,
@@ -54,7 +74,7 @@ export async function storeOf(
   const named = flags.text("store") ?? (io.env["BELFRY_STORE"] || undefined)
   const configured = loaded?.config.store
   if (named === undefined && typeof configured === "object")
-    return { store: configured, place: `the store of ${loaded!.path}`, isNew: false }
+    return { store: configured, place: `the store of ${loaded!.path}`, isNew: false, schema: null }
   const address = named ?? (typeof configured === "string" ? configured : DEFAULT_STORE)
   return storeAt(address, { io, mayCreate })
 }
@@ -65,7 +85,7 @@ export async function tasksOf(config: Config): Promise<readonly AnyTask[]> {
   const { httpTask, commandTask } = await import("../tasks.ts")
   const builtIn: readonly AnyTask[] = [
     httpTask(config.http ?? {}),
-    ...(config.commands === undefined ? [] : [commandTask({ commands: config.commands })]),
+    ...(config.commands === undefined ? [] : [commandTask({ ...config.command, commands: config.commands })]),
   ]
   const names = new Set(own.map(({ name }) => name))
   return [...own, ...builtIn.filter(({ name }) => !names.has(name))]
@@ -76,7 +96,7 @@ export function schedulerSettings(
   config: Config,
   tasks: readonly AnyTask[],
 ): Omit<SchedulerOptions, "store"> {
-  const { owner, release, prune, concurrency, lease, pollInterval, retention } = config
+  const { owner, release, prune, concurrency, retention } = config
   return {
     tasks,
     schedules: declaredIn(config, tasks),
@@ -84,8 +104,7 @@ export function schedulerSettings(
     ...(release === undefined ? {} : { release }),
     ...(prune === undefined ? {} : { prune }),
     ...(concurrency === undefined ? {} : { concurrency }),
-    ...(lease === undefined ? {} : { lease }),
-    ...(pollInterval === undefined ? {} : { pollInterval }),
+    ...rhythmOf(config),
     ...(retention === undefined ? {} : { retention }),
   }
 }

@@ -4,10 +4,11 @@ import type { ScheduleView } from "../scheduler/views.ts"
 import type { Call } from "./command.ts"
 import { type Fact, formatFacts } from "./facts.ts"
 import { allSchedules } from "./lookups.ts"
-import { hint } from "./output.ts"
+import { hintPainted } from "./output.ts"
+import { printable } from "./printable.ts"
 import { nextWords, statusOf, whenWords } from "./schedule-rows.ts"
 import { formatTable, paintFor } from "./table.ts"
-import { VERSION } from "./version.ts"
+import { version } from "./version.ts"
 
 export interface Started {
   readonly place: string
@@ -27,13 +28,13 @@ export async function greet(call: Call, scheduler: Scheduler, started: Started):
   const { io, flags } = call
   if (flags.isOn("quiet")) return
   const paint = paintFor(io.isErrTerminal, io.env)
-  io.err(`${paint("bold", `Belfry ${VERSION}`)} is running.\n\n`)
+  io.err(`${paint("bold", `Belfry ${version()}`)} is running.\n\n`)
   io.err(formatFacts(factsOf(started), paint, "  "))
   const schedules = await allSchedules(scheduler, {}, READ_MAX)
   io.err("\n")
   if (schedules.length === 0) tellHowToBegin(call)
   else tellSchedules(call, schedules, started)
-  hint(
+  hintPainted(
     call,
     `\n${paint("dim", "Ctrl-C stops it. What happens is below; ask from another terminal: belfry top")}\n`,
   )
@@ -86,7 +87,7 @@ function tellSchedules(call: Call, schedules: readonly ScheduleView[], started: 
   const missing = [...new Set(active.map(({ task }) => task))].filter((task) => !started.tasks.includes(task))
   if (missing.length > 0)
     io.err(
-      `\n  ${paint("yellow", "warning:")} schedules name tasks that this process doesn't have: ${missing.join(", ")}\n`,
+      `\n  ${paint("yellow", "warning:")} schedules name tasks that this process doesn't have: ${printable(missing.join(", "))}\n`,
     )
 }
 

@@ -9,8 +9,10 @@ export interface Column<Row> {
   brief?(row: Row): string
   paint?(row: Row): Colour | null
   readonly isRight?: boolean
-  /** Left out of tables. */
+  /** Left out of tables that aren't wide. */
   readonly isForPrograms?: boolean
+  /** Only in wide tables. */
+  readonly isWide?: boolean
   /** Left out for programs. */
   readonly isForPeople?: boolean
 }
@@ -42,10 +44,10 @@ export function paintFor(isTerminal: boolean, env: Readonly<Record<string, strin
 export function formatTable<Row>(
   rows: readonly Row[],
   all: readonly Column<Row>[],
-  about: { width: number; paint: Paint; hasHeaders: boolean; indent?: string },
+  about: { width: number; paint: Paint; hasHeaders: boolean; indent?: string; isWide?: boolean },
 ): string {
-  const { indent = "" } = about
-  const columns = all.filter(({ isForPrograms = false }) => !isForPrograms)
+  const { indent = "", isWide = false } = about
+  const columns = all.filter((column) => isWide || !(column.isForPrograms || column.isWide))
   const cells = rows.map((row) =>
     columns.map((column) => printable((column.brief ?? column.text).call(column, row))),
   )
@@ -83,8 +85,29 @@ export function formatTsv<Row>(
   all: readonly Column<Row>[],
   hasHeaders: boolean,
 ): string {
-  const columns = all.filter(({ isForPeople = false }) => !isForPeople)
-  const header = columns.map((column) => column.header).join("\t")
-  const body = rows.map((row) => columns.map((column) => printable(column.text(row))).join("\t"))
-  return [...(hasHeaders ? [header] : []), ...body].map((text) => `${text}\n`).join("")
+  return linesOf(rows, all, hasHeaders)
+    .map((cells) => `${cells.join("\t")}\n`)
+    .join("")
+}
+
+/** The same with commas, for spreadsheets: RFC 4180, but for its line ends. */
+export function formatCsv<Row>(
+  rows: readonly Row[],
+  all: readonly Column<Row>[],
+  hasHeaders: boolean,
+): string {
+  const quoted = (cell: string) => (/[",]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)
+  return linesOf(rows, all, hasHeaders)
+    .map((cells) => `${cells.map(quoted).join(",")}\n`)
+    .join("")
+}
+
+function linesOf<Row>(
+  rows: readonly Row[],
+  all: readonly Column<Row>[],
+  hasHeaders: boolean,
+): readonly (readonly string[])[] {
+  const columns = all.filter((column) => !(column.isForPeople || column.isWide))
+  const body = rows.map((row) => columns.map((column) => printable(column.text(row))))
+  return hasHeaders ? [columns.map(({ header }) => header), ...body] : body
 }

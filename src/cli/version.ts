@@ -1,9 +1,7 @@
 import { readFileSync } from "node:fs"
 
 /** From the package's own manifest, which lies one folder up from `dist/` and two from `src/cli/`. */
-export const VERSION: string = readVersion()
-
-function readVersion(): string {
+export function version(): string {
   for (const path of ["../package.json", "../../package.json"]) {
     const manifest = readManifest(new URL(path, import.meta.url))
     if (manifest?.name === "belfry" && manifest.version !== undefined) return manifest.version

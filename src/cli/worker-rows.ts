@@ -2,13 +2,15 @@ import type { Scheduler } from "../scheduler/scheduler.ts"
 import type { WorkerView } from "../scheduler/views.ts"
 import type { Call } from "./command.ts"
 import type { Shown } from "./output.ts"
-import { distanceWords, isoOrDash } from "./time-words.ts"
+import { distanceWords, isoOrDash, spanWords } from "./time-words.ts"
 
-/** Three leases of the usual length without a word. */
-const SILENT_MS = 90_000
+export function isOnline({ silentForMs }: WorkerView): boolean {
+  return silentForMs === null
+}
 
-export function isSilent({ heartbeatAt }: WorkerView, now: number): boolean {
-  return now - heartbeatAt.getTime() > SILENT_MS
+/** `active`, `draining`, or for how long nothing was heard of it. */
+export function workerStateWords({ state, silentForMs }: WorkerView): string {
+  return silentForMs === null ? state : `silent for ${spanWords(silentForMs)}`
 }
 
 export async function allWorkers(scheduler: Scheduler): Promise<readonly WorkerView[]> {
@@ -29,8 +31,9 @@ export function workerRows(call: Call): Shown<WorkerView> {
       { header: "WORKER", text: ({ id }) => id, paint: () => "bold" },
       {
         header: "STATE",
-        text: (worker) => (isSilent(worker, now) ? "silent" : worker.state),
-        paint: (worker) => (isSilent(worker, now) ? "red" : "green"),
+        text: (worker) => (isOnline(worker) ? worker.state : "silent"),
+        brief: workerStateWords,
+        paint: (worker) => (isOnline(worker) ? "green" : "red"),
       },
       { header: "RUNNING", text: ({ running, slots }) => `${running}/${slots}`, isRight: true },
       {
@@ -43,6 +46,8 @@ export function workerRows(call: Call): Shown<WorkerView> {
         text: ({ startedAt }) => isoOrDash(startedAt),
         brief: ({ startedAt }) => distanceWords(startedAt.getTime(), now),
       },
+      { header: "HOST", text: ({ host }) => host, isWide: true },
+      { header: "PID", text: ({ pid }) => String(pid), isWide: true, isRight: true },
       { header: "TASKS", text: ({ tasks }) => tasks.join(",") },
     ],
     nameOf: ({ id }) => id,

@@ -3,7 +3,7 @@ import { hashText } from "../core/hash.ts"
 import { formatInstant, type Instant } from "../core/instant.ts"
 import { requestOf } from "../core/new-run.ts"
 import { runIdOf } from "../core/occurrence.ts"
-import type { NewRun } from "../core/run.ts"
+import type { NewRun, RunState } from "../core/run.ts"
 import { type Schedule, timetableOf } from "../core/schedule.ts"
 import { nextInTimetable } from "../core/timetable.ts"
 import type { Store } from "../store/store.ts"
@@ -18,8 +18,8 @@ export interface BackfillRange {
   readonly from: Date
   /** Included; not after now. */
   readonly until: Date
-  /** `missing`: occurrences that never became a run. `all`: whatever became of them. */
-  readonly which: "missing" | "all"
+  /** `missing`: occurrences that never became a run. `failed`: whose run failed for good. `all`: whatever became of them. */
+  readonly which: "missing" | "failed" | "all"
   /** Tells two backfills of the same occurrences apart; the same name never runs one twice. */
   readonly name: string
 }
@@ -29,7 +29,7 @@ export interface BackfillPlan extends BackfillRange {
   readonly planId: string
   readonly scheduleId: string
   readonly occurrences: readonly Date[]
-  /** Occurrences in the range that were left out because they have a run. */
+  /** Occurrences in the range that were left out: they have a run, or, of `failed`, none that failed. */
   readonly alreadyRun: number
 }
 
@@ -40,8 +40,8 @@ export async function planBackfill(
 ): Promise<BackfillPlan> {
   check(schedule, range, await store.now())
   const all = occurrencesIn(schedule, range)
-  const done = await idsWithRun(store, schedule, all, range)
-  const occurrences = all.filter((at) => !done.has(at))
+  const { own, again } = await runsOf(store, schedule, all, range)
+  const occurrences = all.filter((at) => !again.has(at) && isWanted(range.which, own.get(at)))
   const planId = hashText(
     `${schedule.id} ${schedule.revision} ${range.name} ${occurrences.join(" ")}`,
   ).toString(36)
@@ -146,22 +146,29 @@ function occurrencesIn(schedule: Schedule, range: BackfillRange): readonly Insta
   return found
 }
 
-/** The occurrences that became a run, then or in a backfill of this name. A recorded skip is not a run. */
-async function idsWithRun(
+function isWanted(which: BackfillRange["which"], state: RunState | undefined): boolean {
+  if (which === "all") return true
+  // A recorded skip is not a run.
+  return which === "failed" ? state === "failed" : state === undefined || state === "skipped"
+}
+
+/** What became of each occurrence at its time, and which have a run of this backfill. */
+async function runsOf(
   store: Store,
   schedule: Schedule,
   occurrences: readonly Instant[],
-  { which, name }: BackfillRange,
-): Promise<ReadonlySet<Instant>> {
-  const done = new Set<Instant>()
+  { name }: BackfillRange,
+): Promise<{ own: ReadonlyMap<Instant, RunState>; again: ReadonlySet<Instant> }> {
+  const own = new Map<Instant, RunState>()
+  const again = new Set<Instant>()
   for (let start = 0; start < occurrences.length; start += CHUNK) {
     const chunk = occurrences.slice(start, start + CHUNK)
-    const ids = chunk.flatMap((at) => [
-      ...(which === "missing" ? [runIdOf(schedule.id, at)] : []),
-      backfillIdOf(schedule.id, at, name),
-    ])
+    const ids = chunk.flatMap((at) => [runIdOf(schedule.id, at), backfillIdOf(schedule.id, at, name)])
     const runs = await store.findRuns({ ids }, { orderBy: "createdAt", before: null, limit: ids.length })
-    for (const run of runs) if (run.state !== "skipped") done.add(run.scheduledFor!)
+    for (const { id, scheduledFor, state } of runs) {
+      if (id === runIdOf(schedule.id, scheduledFor!)) own.set(scheduledFor!, state)
+      else again.add(scheduledFor!)
+    }
   }
-  return done
+  return { own, again }
 }

@@ -3,6 +3,7 @@ import { newSchedule } from "../core/definition.ts"
 import { type Duration, parseDuration } from "../core/duration.ts"
 import { BelfryError } from "../core/errors.ts"
 import { MINUTE, SECOND } from "../core/instant.ts"
+import type { Rhythm } from "../core/liveness.ts"
 import type { Declared } from "../core/reconcile.ts"
 import { planAnew } from "../core/steer.ts"
 import { type Clock, systemClock } from "../engine/clock.ts"
@@ -73,6 +74,7 @@ export class Scheduler {
   readonly #declared: readonly DeclaredSchedule[]
   readonly #set: DeclaredSet
   readonly #local: readonly Declared[]
+  readonly #rhythm: Rhythm
   readonly #engine: Engine
   #opening: Promise<void> | null = null
   #starting: Promise<void> | null = null
@@ -90,7 +92,9 @@ export class Scheduler {
     this.#local = defined.filter(({ id }) => isLocal.has(id))
     const prune = options.prune ?? options.owner !== undefined
     this.#set = { owner, release, prune, declared: defined.filter(({ id }) => !isLocal.has(id)) }
-    this.#engine = engineOf(options, { store, clock, logger, tasks: [...this.#tasks.values()] })
+    this.#rhythm = rhythmOf(options)
+    const tasks = [...this.#tasks.values()]
+    this.#engine = engineOf(options, { ...this.#rhythm, store, clock, logger, tasks })
     const ready = () => this.#open()
     this.#store = withOwnHints(store, (hint) => this.#engine.hint(hint))
     this.schedules = new Schedules({ store: this.#store, clock, tasks: this.#tasks, ready })
@@ -142,12 +146,17 @@ export class Scheduler {
     })
   }
 
-  /** Everyone who works on this store, by id; `after` is the last id seen. */
+  /**
+   * Everyone who works on this store, by id; `after` is the last id seen. Who is silent is judged by this scheduler's own
+   * lease and poll interval: give it those of the workers.
+   */
   async workers(page: { after?: string; limit?: number } = {}): Promise<readonly WorkerView[]> {
     await this.#open()
     const { after = null, limit = 100 } = page
     const workers = await this.#store.findWorkers({ afterId: after, limit: Math.min(limit, 1_000) })
-    return workers.map(workerView)
+    // Read after the workers: a beat in between makes nobody look silent.
+    const now = await this.#store.now()
+    return workers.map((worker) => workerView(worker, this.#rhythmOf(worker.tasks), now))
   }
 
   /** Between `start` and `stop`. */
@@ -163,6 +172,12 @@ export class Scheduler {
   /** Running, and the last look found nothing to do. */
   get isIdle(): boolean {
     return this.#engine.isIdle
+  }
+
+  /** Tasks that nobody defines here have the usual lease. */
+  #rhythmOf(tasks: readonly string[]): Rhythm {
+    const leases = tasks.map((name) => this.#tasks.get(name)?.leaseMs ?? this.#rhythm.leaseMs)
+    return { ...this.#rhythm, leaseMs: Math.max(this.#rhythm.leaseMs, ...leases) }
   }
 
   #open(): Promise<void> {
@@ -212,27 +227,25 @@ function tasksByName(tasks: readonly AnyTask[]): ReadonlyMap<string, AnyTask> {
   return byName
 }
 
-function engineOf(
-  options: SchedulerOptions,
-  parts: { store: Store; clock: Clock; logger: Logger; tasks: readonly AnyTask[] },
-): Engine {
-  const {
-    concurrency = 10,
-    lease = 30 * SECOND,
-    pollInterval = MINUTE,
-    nextDelay = 0,
-    retention = {},
-  } = options
+function rhythmOf({ lease = 30 * SECOND, pollInterval = MINUTE }: SchedulerOptions): Rhythm {
   const leaseMs = parseDuration(lease, "lease")
   const pollMs = parseDuration(pollInterval, "pollInterval")
+  check("lease", leaseMs >= LEASE_MIN_MS, leaseMs, `at least ${LEASE_MIN_MS}ms`)
+  check("pollInterval", pollMs >= 10, pollMs, "at least 10ms")
+  return { leaseMs, pollMs }
+}
+
+function engineOf(
+  options: SchedulerOptions,
+  parts: Rhythm & { store: Store; clock: Clock; logger: Logger; tasks: readonly AnyTask[] },
+): Engine {
+  const { concurrency = 10, nextDelay = 0, retention = {} } = options
   check(
     "concurrency",
     Number.isInteger(concurrency) && concurrency >= 1 && concurrency <= 10_000,
     concurrency,
     "1 to 10000",
   )
-  check("lease", leaseMs >= LEASE_MIN_MS, leaseMs, `at least ${LEASE_MIN_MS}ms`)
-  check("pollInterval", pollMs >= 10, pollMs, "at least 10ms")
   const host = hostname()
   return new Engine({
     ...parts,
@@ -241,8 +254,6 @@ function engineOf(
     pid: process.pid,
     events: new Events(options.hooks ?? {}, parts.logger),
     slots: concurrency,
-    leaseMs,
-    pollMs,
     nextDelayMs: parseDuration(nextDelay, "nextDelay"),
     retention: {
       olderThanMs:

@@ -2,21 +2,22 @@ import { defineSchedule, newSchedule } from "../core/definition.ts"
 import { BelfryError } from "../core/errors.ts"
 import { type Instant, parseInstant } from "../core/instant.ts"
 import { toPayload } from "../core/json.ts"
-import { describeTriggers, requestOf } from "../core/new-run.ts"
-import type { PriorityOption, ScheduleOptions, When } from "../core/options.ts"
-import { priorityOf } from "../core/policies.ts"
-import type { NewRun } from "../core/run.ts"
+import { describeTriggers } from "../core/new-run.ts"
+import type { ScheduleOptions, When } from "../core/options.ts"
 import type { Schedule, ScheduleDefinition } from "../core/schedule.ts"
 import { move, occurrenceToCome, pause, reschedule, restore, resume, skip, type Why } from "../core/steer.ts"
 import type { Clock } from "../engine/clock.ts"
 import { type AnyTask, type PayloadOption, type Task, validatePayload } from "../engine/task.ts"
 import type { Store } from "../store/store.ts"
-import { BACKFILL_MAX, type BackfillPlan, doBackfill, planBackfill } from "./backfill.ts"
+import { BACKFILL_MAX, type BackfillPlan, type BackfillRange, doBackfill, planBackfill } from "./backfill.ts"
 import { editSchedule, requireSchedule, steerSchedule } from "./change-schedule.ts"
 import { type Ledger, type LedgerPage, readLedger } from "./ledger.ts"
 import { type OccurrenceView, upcoming } from "./preview.ts"
 import { changedOptions, type ScheduleChanges } from "./schedule-options.ts"
+import { cancelUnfinished, manualRun, type TriggerNowOptions } from "./trigger.ts"
 import { type ScheduleView, scheduleView } from "./views.ts"
+
+export type { TriggerNowOptions } from "./trigger.ts"
 
 export interface Because {
   readonly reason?: string
@@ -31,14 +32,6 @@ export type CreateOptions<Input> = ScheduleOptions &
     readonly startImmediately?: boolean
   }
 
-export interface TriggerNowOptions extends Because {
-  /** Instead of the schedule's own. */
-  readonly payload?: unknown
-  readonly priority?: PriorityOption
-  /** Also leaves out the next occurrence. */
-  readonly insteadOfNext?: boolean
-}
-
 export interface TriggerNowResult {
   /** `skipped`: the overlap policy is `skip` and `runId` is still unfinished. */
   readonly outcome: "created" | "skipped"
@@ -48,7 +41,7 @@ export interface TriggerNowResult {
 export interface BackfillOptions {
   readonly from: When
   readonly until: When
-  readonly which?: "missing" | "all"
+  readonly which?: BackfillRange["which"]
   readonly name?: string
 }
 
@@ -155,21 +148,11 @@ export class Schedules {
     const own = options.payload
     const payload = own === undefined ? schedule.payload : toPayload(own, `Payload for "${id}"`)
     await this.#checkPayload(schedule.task, payload)
-    const run: NewRun = {
-      ...requestOf(schedule),
-      id: `${id}+${this.#clock.newId()}`,
-      payload,
-      priority: options.priority === undefined ? schedule.priority : priorityOf(options.priority),
-      triggeredBy: "manual",
-      trigger: "manual",
-      ...whyOf(options),
-      state: "pending",
-      delayMs: 0,
-      notBefore: null,
-      message: null,
-    }
+    const now = await this.#store.now()
+    const run = manualRun(schedule, { id: `${id}+${this.#clock.newId()}`, payload, now }, options)
     // Refused before anything happens if there is no next one.
-    const next = options.insteadOfNext ? occurrenceToCome(schedule, null, await this.#store.now()) : null
+    const next = options.insteadOfNext ? occurrenceToCome(schedule, null, now) : null
+    if (options.overlap === "replace") await cancelUnfinished(this.#store, schedule, options)
     const [answer] = await this.#store.enqueue([run])
     if (answer!.outcome === "held") return { outcome: "skipped", runId: answer!.runId }
     if (next !== null) await this.skip(id, next.scheduledFor, options)

@@ -1,5 +1,6 @@
 import type { Instant } from "../core/instant.ts"
 import type { Json } from "../core/json.ts"
+import { type Rhythm, silentForMs } from "../core/liveness.ts"
 import { describeTriggers } from "../core/new-run.ts"
 import { isOverridden } from "../core/reconcile.ts"
 import type { AttemptOutcome, Progress, Run, RunState, TriggeredBy } from "../core/run.ts"
@@ -174,10 +175,17 @@ export function logLineView(line: StoredLogLine): LogLineView {
 export interface WorkerView extends Omit<Worker, "startedAt" | "heartbeatAt"> {
   readonly startedAt: Date
   readonly heartbeatAt: Date
+  /** Since its last heartbeat, once that is longer ago than it may be; null while it counts as online. */
+  readonly silentForMs: number | null
 }
 
-export function workerView(worker: Worker): WorkerView {
-  return { ...worker, startedAt: new Date(worker.startedAt), heartbeatAt: new Date(worker.heartbeatAt) }
+export function workerView(worker: Worker, rhythm: Rhythm, now: Instant): WorkerView {
+  return {
+    ...worker,
+    startedAt: new Date(worker.startedAt),
+    heartbeatAt: new Date(worker.heartbeatAt),
+    silentForMs: silentForMs(worker, rhythm, now),
+  }
 }
 
 export function dateOf(instant: Instant | null): Date | null {

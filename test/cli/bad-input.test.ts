@@ -22,7 +22,7 @@ const REFUSED: readonly (readonly [argv: readonly string[], code: number, what: 
   [["next", "* * * * *", "-n", "many"], 2, /--limit is "many"/, /whole number from 1/],
   [["next", "* * * * *", "--from", "soon"], 6, /"soon" is not an instant/, /\+2h or -1d/],
   [["next", "* * * * *", "--count"], 2, /--count needs --between/, /--between/],
-  [["next", "* * * * *", "-o", "xml"], 2, /--output "xml" is unknown/, /table, tsv, json/],
+  [["next", "* * * * *", "-o", "xml"], 2, /--output "xml" is unknown/, /table, wide, tsv, csv, json/],
   [["explain"], 2, /Missing required argument/, /belfry explain --help/],
   [["lint"], 2, /Give an expression, or a file/, /-f FILE/],
   [["completion", "tcsh"], 2, /no completion for "tcsh"/, /bash, zsh or fish/],

@@ -80,3 +80,21 @@ test("a second signal doesn't wait", { timeout: 60_000 }, async () => {
 
   assert.equal((await program.ended).code, 130)
 })
+
+test("a reader that goes away stops it gracefully: no worker is left behind", {
+  timeout: 60_000,
+}, async () => {
+  const program = belfry("start", "--stop-timeout", "1s")
+  await program.says(/Ctrl-C stops it/)
+  program.child.stdout.destroy()
+  await belfry("schedule", "trigger", "slow", "--overlap", "allow").ended
+
+  const { code } = await program.ended
+  const workers = await belfry("worker", "list", "--json").ended
+
+  assert.equal(code, 0)
+  assert.deepEqual(
+    (JSON.parse(workers.out) as { pid: number }[]).filter(({ pid }) => pid === program.child.pid),
+    [],
+  )
+})

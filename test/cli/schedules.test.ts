@@ -298,11 +298,16 @@ describe("files", () => {
 
     const diff = await shell.run("diff", "-f", "s.yaml", "--no-headers")
     const dry = await shell.run("apply", "-f", "s.yaml", "--dry-run")
+    const values = await shell.run("apply", "-f", "s.yaml", "--dry-run", "--diff", "--no-headers")
     const applied = await shell.run("apply", "-f", "s.yaml", "--prune", "-l", "team", "--yes")
 
     assert.equal(diff.code, 1)
     assert.match(diff.out, /^nightly\tchange\ttriggers, timezone\nnew\tcreate\t\n$/)
     assert.match(dry.err, /1 created, 1 changed.*Nothing was changed/)
+    assert.match(
+      values.out,
+      /^nightly\tchange\tcron: "30 2 \* \* \*" → "0 4 \* \* \*", timezone: "Europe\/Berlin" → null\n/,
+    )
     assert.match(applied.err, /1 created, 1 changed, 0 the same, 1 deleted/)
     assert.equal((await shell.run("diff", "-f", "s.yaml")).code, 0)
     assert.equal((await get(shell)).timezone, "UTC")
@@ -342,6 +347,7 @@ test("control characters in stored data never reach a terminal", async () => {
     "--tag",
     "\u202eabc",
   )
+  await shell.run("s", "pause", "x", "--reason", "\u001b[2Jbecause")
 
   for (const command of [
     ["s", "list"],
@@ -351,6 +357,15 @@ test("control characters in stored data never reach a terminal", async () => {
     ["export"],
     ["task", "list"],
     ["top", "--once"],
+    ["s", "list", "-o", "wide"],
+    ["s", "list", "-o", "csv"],
+    ["s", "next", "x", "--ics"],
+    ["s", "occurrences", "x"],
+    ["export", "--format", "ts"],
+    ["export", "--format", "crontab"],
+    ["task", "run", "t\u001b[2J", "--dry-run"],
+    ["config", "explain"],
+    ["task", "list", "-o", "name"],
   ]) {
     const { out, err, code } = await shell.run(...command)
 

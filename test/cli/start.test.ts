@@ -91,7 +91,7 @@ describe("belfry start", () => {
     assert.equal(late.code, 124)
     assert.match(late.err, /It goes on; end it with: belfry run cancel/)
     assert.equal(held.code, 5)
-    assert.match(held.err, /isn't done, and its overlap policy is skip/)
+    assert.match(held.err, /isn't done, and the overlap policy is skip/)
     assert.equal(cancelled.code, 9)
   })
 

@@ -21,7 +21,13 @@ export interface Terminal {
   /** What the next question is answered with. */
   answers: string[]
   input: string
+  /** What the next editors do to the text they are given. */
+  edits: ((text: string) => string | Promise<string>)[]
   signal(name: "SIGINT" | "SIGTERM"): void
+  /** As a terminal sends it: may be several keys. */
+  press(data: string): void
+  /** Waits until what commands have written since the last call has it, and returns that. */
+  shows(pattern: RegExp): Promise<string>
 }
 
 /** The program in this process, in a folder of its own. */
@@ -38,25 +44,31 @@ export function terminal(
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const { isTerminal = false, columns = 120, env = {}, zone = "UTC" } = options
   const now = options.now === undefined ? systemClock.now : () => Date.parse(options.now!)
+  let keyListeners: ((data: string) => void)[] = []
+  let seen = ""
   let listeners: ((signal: "SIGINT" | "SIGTERM") => void)[] = []
   const self: Terminal = {
     folder,
     answers: [],
     input: "",
+    edits: [],
     async run(...argv) {
       const written = { out: "", err: "" }
       const io: Io = {
         out: (text) => {
           written.out += text
+          seen += text
         },
         err: (text) => {
           written.err += text
+          seen += text
         },
         isOutTerminal: isTerminal,
         isErrTerminal: isTerminal,
         canAsk: isTerminal,
         ask: async () => self.answers.shift() ?? "",
         readInput: async () => self.input,
+        edit: async (text) => (await self.edits.shift()?.(text)) ?? text,
         columns: () => columns,
         rows: () => 40,
         env: { NO_COLOR: "1", ...env },
@@ -70,7 +82,12 @@ export function terminal(
             listeners = listeners.filter((each) => each !== listener)
           }
         },
-        onKey: () => () => undefined,
+        onKey(listener) {
+          keyListeners.push(listener)
+          return () => {
+            keyListeners = keyListeners.filter((each) => each !== listener)
+          }
+        },
         exit: () => undefined,
       }
       return { code: await main(argv, io), ...written }
@@ -87,6 +104,17 @@ export function terminal(
     },
     signal: (name) => {
       for (const listener of listeners) listener(name)
+    },
+    press: (data) => {
+      for (const listener of keyListeners) listener(data)
+    },
+    async shows(pattern) {
+      for (let tries = 0; tries < 300 && !pattern.test(seen); tries++)
+        await new Promise((resolve) => setTimeout(resolve, 10))
+      if (!pattern.test(seen)) throw new Error(`${pattern} was never shown in:\n${seen}`)
+      const shown = seen
+      seen = ""
+      return shown
     },
   }
   return self

@@ -121,3 +121,29 @@ test("a backfill beside a live run neither waits for it nor counts as an overlap
 
   assert.equal((await runs.get("s@2026-03-10T09:00:00Z"))?.state, "succeeded")
 })
+
+test("of failed occurrences only those are run again whose run failed for good", async () => {
+  const task = defineTask({
+    name: "odd",
+    retry: { attempts: 1 },
+    run: ({ run }) => {
+      if (run.scheduledFor!.getUTCHours() % 2 === 1 && run.triggeredBy === "schedule") throw new Error("odd")
+    },
+  })
+  const test = await createTestScheduler({ tasks: [task], startAt: "2026-03-10T00:30:00Z" })
+  const { schedules } = test.scheduler
+  await schedules.create("s", { task, cron: "0 * * * *" })
+  await test.advance("4h")
+  const range = { from: "2026-03-09T22:00:00Z", until: "2026-03-10T04:00:00Z", which: "failed" } as const
+
+  const plan = await schedules.planBackfill("s", range)
+  await schedules.backfill(plan)
+  await test.advance("1m")
+
+  assert.deepEqual(
+    plan.occurrences.map((at) => at.getUTCHours()),
+    [1, 3],
+  )
+  assert.equal(plan.alreadyRun, 5)
+  assert.deepEqual((await schedules.planBackfill("s", range)).occurrences, [])
+})

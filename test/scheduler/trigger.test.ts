@@ -48,6 +48,44 @@ describe("trigger now", () => {
     assert.deepEqual(second, { outcome: "skipped", runId: first.runId })
   })
 
+  test("may be for a time of the past, which its task sees, and stands in the ledger there", async () => {
+    const { test, schedules, runs } = await fixture()
+    await schedules.create("s", { task: "send", cron: "0 * * * *" })
+
+    const { runId } = await schedules.trigger("s", { asOf: "2026-03-09T12:34:00Z" })
+    await test.advance("1s")
+
+    const run = await runs.get(runId)
+    const { entries } = await schedules.occurrences("s")
+    assert.equal(run?.scheduledFor?.toISOString(), "2026-03-09T12:34:00.000Z")
+    assert.deepEqual(
+      entries.map((entry) => [entry.runId, entry.triggeredBy]),
+      [[runId, "manual"]],
+    )
+    await assert.rejects(schedules.trigger("s", { asOf: "2026-03-10T08:30:02Z" }), {
+      code: "BELFRY_RUN_INVALID",
+    })
+  })
+
+  test.each([
+    ["allow", ["pending", "pending"]],
+    ["queue", ["pending", "pending"]],
+    ["replace", ["cancelled", "pending"]],
+  ] as const)("with overlap %s instead of the schedule's skip it isn't kept out", async (overlap, states) => {
+    const { schedules, runs } = await fixture()
+    await schedules.create("s", { task: "nobody-defines-it", cron: "0 * * * *" })
+    const first = await schedules.trigger("s")
+
+    const second = await schedules.trigger("s", { overlap, by: "ada" })
+
+    const found = [await runs.get(first.runId), await runs.get(second.runId)]
+    assert.equal(second.outcome, "created")
+    assert.deepEqual(
+      found.map((run) => run?.state),
+      states,
+    )
+  })
+
   test("refuses a priority and a payload that can't be stored", async () => {
     const { schedules } = await fixture()
     await schedules.create("s", { task: "send", cron: "0 * * * *" })

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict"
 import { test } from "vitest"
 import { defineTask } from "../../src/index.ts"
-import { Fleet } from "../support/fleet.ts"
+import type { Store } from "../../src/store/store.ts"
+import { aborted, Fleet } from "../support/fleet.ts"
 
 test("workers come by id, page after page, each once", async () => {
   await using fleet = new Fleet()
@@ -21,3 +22,58 @@ test("workers come by id, page after page, each once", async () => {
     all,
   )
 })
+
+test("a worker that was killed is silent once its heartbeat is overdue, by the store's clock", async () => {
+  await using fleet = new Fleet()
+  const task = defineTask({ name: "task", run: () => undefined })
+  const store = killable(fleet.store)
+  await fleet.started({ tasks: [task], store: store.link })
+  await fleet.started({ tasks: [task] })
+  const observer = fleet.node()
+  const silent = async () => (await observer.workers()).map(({ silentForMs }) => silentForMs)
+
+  store.kill()
+  await fleet.advance("80s")
+  const early = await silent()
+  await fleet.advance("30s")
+  const late = await silent()
+
+  assert.deepEqual(early, [null, null])
+  assert.deepEqual(
+    late.filter((ms) => ms !== null),
+    [110_000],
+  )
+})
+
+test("a task with a lease of its own lets its worker be silent for as long", async () => {
+  await using fleet = new Fleet()
+  const slow = defineTask({ name: "slow", lease: "10m", run: ({ signal }) => aborted(signal) })
+  const store = killable(fleet.store)
+  const worker = await fleet.started({ tasks: [slow], store: store.link })
+  await worker.enqueue(slow)
+  await fleet.advance("5m")
+
+  store.kill()
+  await fleet.advance("5m")
+  const [known] = await fleet.node({ tasks: [slow] }).workers()
+  const [stranger] = await fleet.node().workers()
+
+  assert.equal(known!.running, 1)
+  assert.equal(known!.silentForMs, null)
+  assert.ok(stranger!.silentForMs! > 30_000)
+})
+
+/** No heartbeat of this process arrives once it was killed. */
+function killable(store: Store): { link: Store; kill: () => void } {
+  let isDead = false
+  const link = new Proxy(store, {
+    get: (target, name) =>
+      isDead && name === "heartbeat" ? () => Promise.reject(new Error("killed")) : Reflect.get(target, name),
+  })
+  return {
+    link,
+    kill: () => {
+      isDead = true
+    },
+  }
+}

@@ -5,6 +5,7 @@ const FILE = {
   words: "YAML or JSON; a folder for all in it; - for standard input; may be repeated",
   isMany: true,
 } as const
+const VALUES = { flags: "--diff", words: "each change with its values, from and to" } as const
 const SHAPE = `A file holds { schedules: [{ id, task, cron, timezone, payload, … }] }, as \`belfry export\` writes it.`
 
 export const FILE_COMMANDS: readonly CommandSpec[] = [
@@ -16,13 +17,14 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
       FILE,
       { flags: "--prune", words: "delete schedules made by hand that have the --tag and are in no file" },
       { flags: "-l, --tag <name>", words: "what --prune looks at" },
+      VALUES,
       DRY_RUN,
       YES,
     ],
     prints: "records",
     needs: "new-store",
     examples: [
-      ["belfry apply -f schedules.yaml --dry-run", "what would change"],
+      ["belfry apply -f schedules.yaml --dry-run --diff", "what would change, from what to what"],
       ["belfry apply -f schedules/ --prune -l team-a --yes", "a folder, and nothing else with that tag"],
     ],
     load: async () => (await import("../perform/apply.ts")).applyFiles,
@@ -31,7 +33,7 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
     name: "diff",
     summary: "What apply would change; exit 1 if anything",
     details: SHAPE,
-    options: [FILE],
+    options: [FILE, VALUES],
     prints: "records",
     needs: "store",
     examples: [
@@ -42,16 +44,21 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "export",
-    summary: "The schedules as a file that apply reads",
+    summary: "The schedules as a file: to apply, as code, or as a crontab",
     options: [
       { flags: "-l, --tag <name>", words: "only with this tag" },
       { flags: "--task <name>", words: "only of this task" },
-      { flags: "--format <format>", words: "yaml unless said", choices: ["yaml", "json"] },
+      {
+        flags: "--format <format>",
+        words: "yaml unless said; ts is a configuration; a crontab says in comments what it can't hold",
+        choices: ["yaml", "json", "ts", "crontab"],
+      },
     ],
     needs: "store",
     examples: [
       ["belfry export > schedules.yaml", "all of them"],
       ["belfry export -l team-a --format json", "some, as JSON"],
+      ["belfry export --format ts > belfry.config.ts", "as code"],
     ],
     load: async () => (await import("../perform/export.ts")).exportSchedules,
   },

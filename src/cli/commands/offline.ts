@@ -1,4 +1,4 @@
-import type { CommandSpec } from "../command.ts"
+import { type CommandSpec, ICS, JSON_OUTPUT, NO_HEADERS, OUTPUT, STORE_OPTIONS } from "../command.ts"
 
 const EXPRESSION = { name: "expression", words: "a cron expression, in quotes", isOptional: true } as const
 const TZ = { flags: "--tz <zone>", words: "an IANA zone, such as Europe/Berlin; UTC unless said" } as const
@@ -32,17 +32,17 @@ export const OFFLINE_COMMANDS: readonly CommandSpec[] = [
       },
       { flags: "--count", words: "only how many there are between the two" },
       ...RULES,
-      { flags: "--json", words: "JSON, the same as -o json" },
-      {
-        flags: "-o, --output <format>",
-        words: "table on a terminal, tsv in a pipe unless said",
-        choices: ["table", "tsv", "json", "jsonl", "yaml", "name"],
-      },
-      { flags: "--no-headers", words: "no line of headers" },
+      { flags: "--schedule <key>", words: "of a stored schedule instead, with its skips, moves and pause" },
+      ...STORE_OPTIONS,
+      ICS,
+      JSON_OUTPUT,
+      OUTPUT,
+      NO_HEADERS,
     ],
     needs: "nothing",
     examples: [
       [`belfry next "30 2 * * *" --tz Europe/Berlin --from 2026-03-28 -n 3`, "over a change of clocks"],
+      [`belfry next "0 9 * * MON" --tz Europe/Paris --ics > mondays.ics`, "for a calendar"],
       [`belfry next "0 9 * * MON" --between 2026-01-01 2026-12-31 --count`, "how many Mondays"],
     ],
     load: async () => (await import("../perform/next.ts")).showNext,

@@ -1,4 +1,4 @@
-import type { CommandSpec, OptionSpec } from "../command.ts"
+import { type CommandSpec, DRY_RUN, type OptionSpec } from "../command.ts"
 
 const START_OPTIONS: readonly OptionSpec[] = [
   { flags: "--concurrency <count>", words: "how many runs at once; 10 unless said" },
@@ -39,6 +39,30 @@ export const PROGRAM_COMMANDS: readonly CommandSpec[] = [
     load: async () => (await import("../perform/start.ts")).start,
   },
   {
+    name: "init",
+    summary: "Write a configuration to begin with",
+    details:
+      "belfry.config.ts where there is a tsconfig.json, else belfry.config.mjs. What is there is never written over.",
+    options: [DRY_RUN],
+    needs: "nothing",
+    examples: [
+      ["belfry init", "a task and a schedule of it"],
+      ["belfry init --dry-run", "shows it only"],
+    ],
+    load: async () => (await import("../perform/init.ts")).init,
+  },
+  {
+    name: "config explain",
+    summary: "Each setting, and what said so: flag, environment, configuration or default",
+    prints: "records",
+    needs: "store",
+    examples: [
+      ["belfry config explain", "in this folder"],
+      ["belfry config explain --config ./ops.config.ts", "of another file"],
+    ],
+    load: async () => (await import("../perform/config-explain.ts")).explainConfig,
+  },
+  {
     name: "doctor",
     summary: "Check everything that can be checked",
     options: [
@@ -55,11 +79,20 @@ export const PROGRAM_COMMANDS: readonly CommandSpec[] = [
   {
     name: "migrate",
     summary: "Make the store, or bring it to this version's schema",
+    args: [
+      {
+        name: "action",
+        words:
+          "up: do it (so unless said). status: the schema's number. plan: what up would do, exit 1 if anything",
+        isOptional: true,
+        completes: ["up", "status", "plan"],
+      },
+    ],
     options: [{ flags: "--json", words: "as JSON" }],
     needs: "new-store",
     examples: [
       ["belfry migrate", "before a deploy; every start does it, too"],
-      ["belfry migrate --store /var/lib/belfry/belfry.db", "elsewhere"],
+      ["belfry migrate status --store /var/lib/belfry/belfry.db", "which schema it is at; changes nothing"],
     ],
     load: async () => (await import("../perform/migrate.ts")).migrate,
   },
@@ -72,7 +105,10 @@ export const PROGRAM_COMMANDS: readonly CommandSpec[] = [
     ],
     needs: "store",
     examples: [
-      ["belfry top", "q quits; up, down, p pauses or resumes, t triggers"],
+      [
+        "belfry top",
+        "with keys to choose, pause, trigger, cancel, read logs, filter and sort; ? shows them, q quits",
+      ],
       ["belfry top --once", "one picture, also in a pipe"],
     ],
     load: async () => (await import("../perform/top.ts")).top,

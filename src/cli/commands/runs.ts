@@ -1,8 +1,25 @@
-import { BY, type CommandSpec, DRY_RUN, REASON, YES } from "../command.ts"
+import { BY, type CommandSpec, DRY_RUN, type OptionSpec, REASON, YES } from "../command.ts"
+import { RUN_STATES } from "../run-states.ts"
 
 const ID = { name: "id", words: "the run's id, or the beginning of it", completes: "runs" } as const
 const IDS = { ...ID, name: "ids", words: "the runs' ids, or their beginnings", isMany: true } as const
-const STATES = ["pending", "running", "succeeded", "failed", "cancelled", "skipped"] as const
+const FILTERS: readonly OptionSpec[] = [
+  { flags: "--schedule <key>", words: "only of this schedule" },
+  { flags: "--task <name>", words: "only of this task" },
+  { flags: "--status <state>", words: "only in this state", choices: RUN_STATES },
+  { flags: "--since <time>", words: "only those made since, such as 24h or yesterday" },
+  { flags: "--error <pattern>", words: "only those whose error matches the regular expression" },
+]
+const SOME_IDS = {
+  ...IDS,
+  words: `${IDS.words}; - reads them from standard input`,
+  isOptional: true,
+} as const
+const MOST = {
+  flags: "-n, --limit <count>",
+  words: "of those a filter finds, at most this many; 1000 unless said",
+}
+const BY_FILTER = "Name runs by id, or say which by filter: what was found is shown, and asked about."
 const TIMEOUT = { flags: "--timeout <duration>", words: "waits no longer than this" } as const
 
 export const RUN_COMMANDS: readonly CommandSpec[] = [
@@ -10,11 +27,7 @@ export const RUN_COMMANDS: readonly CommandSpec[] = [
     name: "run list",
     summary: "Runs, newest first",
     options: [
-      { flags: "--schedule <key>", words: "only of this schedule" },
-      { flags: "--task <name>", words: "only of this task" },
-      { flags: "--status <state>", words: "only in this state", choices: STATES },
-      { flags: "--since <time>", words: "only those made since, such as 24h or yesterday" },
-      { flags: "--error <pattern>", words: "only those whose error matches the regular expression" },
+      ...FILTERS,
       { flags: "-n, --limit <count>", words: "at most this many; 50 unless said" },
       { flags: "-w, --watch", words: "goes on: a line for each change, until Ctrl-C" },
     ],
@@ -47,6 +60,7 @@ export const RUN_COMMANDS: readonly CommandSpec[] = [
       { flags: "-f, --follow", words: "goes on until the run is done" },
       { flags: "--attempt <number>", words: "only of this attempt" },
       { flags: "--tail <count>", words: "only the last lines" },
+      { flags: "--since <time>", words: "only lines written since, such as 10m" },
       { flags: "--level <level>", words: "this and worse", choices: ["debug", "info", "warn", "error"] },
       { flags: "--raw", words: "messages as they are, also what would act on the terminal" },
       { flags: "--json", words: "one JSON object a line" },
@@ -89,29 +103,36 @@ export const RUN_COMMANDS: readonly CommandSpec[] = [
   {
     name: "run retry",
     summary: "Try failed or cancelled runs again, as the same runs",
-    args: [IDS],
-    options: [BY, DRY_RUN, YES],
+    details: `${BY_FILTER} A filter without --status means failed runs. With --payload each becomes a new run\nbeside the old one, for the same occurrence: a run's own payload never changes.`,
+    args: [SOME_IDS],
+    options: [
+      ...FILTERS,
+      MOST,
+      { flags: "--payload <json>", words: "another payload: JSON, @FILE, or - for standard input" },
+      BY,
+      DRY_RUN,
+      YES,
+    ],
     prints: "records",
     needs: "store",
     examples: [
       ["belfry run retry nightly@2026-03-27T01:30:00Z", "once more"],
-      [
-        "belfry run list --status failed --since 1h -o name | xargs belfry run retry --yes",
-        "all that failed lately",
-      ],
+      ["belfry run retry --since 1h --error ECONNRESET", "all that failed so in the last hour"],
+      [`belfry run retry 4f3c --payload '{"limit":10}'`, "a new run, with another payload"],
     ],
     load: async () => (await import("../perform/run-steer.ts")).retryRuns,
   },
   {
     name: "run cancel",
     summary: "End runs at once; who performs one hears of it",
-    args: [IDS],
-    options: [REASON, BY, DRY_RUN, YES],
+    details: `${BY_FILTER} A filter without --status means all that are unfinished.`,
+    args: [SOME_IDS],
+    options: [...FILTERS, MOST, REASON, BY, DRY_RUN, YES],
     prints: "records",
     needs: "store",
     examples: [
       ["belfry run cancel 4f3c --reason 'wrong day'", "for good, unless it is retried"],
-      ["belfry run list --status pending -o name | xargs belfry run cancel --yes", "all that wait"],
+      ["belfry run cancel --status pending --schedule nightly", "all of a schedule that wait"],
     ],
     load: async () => (await import("../perform/run-steer.ts")).cancelRuns,
   },
@@ -127,27 +148,5 @@ export const RUN_COMMANDS: readonly CommandSpec[] = [
       ["belfry run release 4f3c --dry-run", "what would be released"],
     ],
     load: async () => (await import("../perform/run-steer.ts")).releaseRuns,
-  },
-  {
-    name: "task list",
-    summary: "The tasks: who offers them, which schedules use them",
-    prints: "records",
-    needs: "store",
-    examples: [
-      ["belfry task list", "with workers and schedules of each"],
-      ["belfry task list -o name", "names only"],
-    ],
-    load: async () => (await import("../perform/task-list.ts")).listTasks,
-  },
-  {
-    name: "worker list",
-    summary: "The workers, their tasks and when they were last heard of",
-    prints: "records",
-    needs: "store",
-    examples: [
-      ["belfry worker list", "everyone who works on this store"],
-      ["belfry worker list --json", "for a program"],
-    ],
-    load: async () => (await import("../perform/worker-list.ts")).listWorkers,
   },
 ]

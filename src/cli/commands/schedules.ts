@@ -61,6 +61,7 @@ export const SCHEDULE_COMMANDS: readonly CommandSpec[] = [
       { flags: "--next <duration>", words: "only those due within this long" },
       { flags: "--sort <column>", words: "by key unless said", choices: ["key", "next", "last"] },
       { flags: "-n, --limit <count>", words: "at most this many; 1000 unless said" },
+      { flags: "-w, --watch", words: "goes on: a row for each change, until Ctrl-C" },
     ],
     prints: "records",
     needs: "store",
@@ -89,7 +90,7 @@ export const SCHEDULE_COMMANDS: readonly CommandSpec[] = [
   {
     name: "schedule create",
     summary: "A new schedule",
-    details: "Says exactly one of --cron, --every, --at and --in. A time without an offset is read in --tz.",
+    details: "Say exactly one of --cron, --every, --at and --in. A time without an offset is read in --tz.",
     args: [{ name: "key", words: "letters, digits, _ and -" }],
     options: [
       { flags: "--task <name>", words: "the task it runs (http is built in)" },
@@ -140,6 +141,21 @@ export const SCHEDULE_COMMANDS: readonly CommandSpec[] = [
     load: async () => (await import("../perform/schedule-change.ts")).setSchedules,
   },
   {
+    name: "schedule edit",
+    summary: "Change a schedule in your editor",
+    details:
+      "Opens it as YAML in VISUAL, EDITOR or vi. What would change is shown, with what may not be meant, and asked about;\nif somebody else edited it meanwhile, nothing is changed.",
+    args: [KEY],
+    options: [YES],
+    prints: "records",
+    needs: "store",
+    examples: [
+      ["belfry schedule edit nightly", "in your usual editor"],
+      ["EDITOR='code --wait' belfry schedule edit nightly", "in another"],
+    ],
+    load: async () => (await import("../perform/schedule-edit.ts")).editSchedule,
+  },
+  {
     name: "schedule delete",
     summary: "Delete schedules; their runs stay",
     args: [KEYS],
@@ -163,6 +179,15 @@ export const SCHEDULE_COMMANDS: readonly CommandSpec[] = [
         isMany: true,
       },
       { flags: "--priority <value>", words: "low, normal, high or a whole number" },
+      {
+        flags: "--as-of <time>",
+        words: "the time it is for, as its task sees it; in the schedule's zone, not in the future",
+      },
+      {
+        flags: "--overlap <policy>",
+        words: "when a run isn't done, instead of its own policy; replace cancels that one",
+        choices: ["skip", "queue", "replace", "allow"],
+      },
       { flags: "--instead-of-next", words: "leaves out the next occurrence" },
       { flags: "--wait", words: "until it is done; the exit code says how it went" },
       { flags: "--follow", words: "shows its log meanwhile" },
@@ -176,6 +201,10 @@ export const SCHEDULE_COMMANDS: readonly CommandSpec[] = [
     examples: [
       ["belfry schedule trigger nightly", "one run, now"],
       ["belfry schedule trigger nightly --set limit=10 --follow", "with another payload, showing its log"],
+      [
+        "belfry schedule trigger nightly --as-of '2026-03-01 02:30' --overlap queue",
+        "for that day, after what is running",
+      ],
     ],
     load: async () => (await import("../perform/schedule-trigger.ts")).triggerSchedule,
   },

@@ -1,4 +1,4 @@
-import { BY, type CommandSpec, DRY_RUN, REASON, YES } from "../command.ts"
+import { BY, type CommandSpec, DRY_RUN, ICS, REASON, YES } from "../command.ts"
 
 const KEY = { name: "key", words: "the schedule's key", completes: "schedules" } as const
 const KEYS = { ...KEY, name: "keys", words: "the schedules' keys", isMany: true, isOptional: true } as const
@@ -50,7 +50,7 @@ export const STEERING_COMMANDS: readonly CommandSpec[] = [
     name: "schedule next",
     summary: "The occurrences to come, with skips, moves and clock changes",
     args: [KEY],
-    options: [{ flags: "-n, --limit <count>", words: "how many; 10 unless said" }],
+    options: [{ flags: "-n, --limit <count>", words: "how many; 10 unless said" }, ICS],
     prints: "records",
     needs: "store",
     examples: [
@@ -107,6 +107,7 @@ export const STEERING_COMMANDS: readonly CommandSpec[] = [
       { flags: "--from <time>", words: "the first occurrence, included" },
       { flags: "--to <time>", words: "the last one, included; now unless said" },
       { flags: "--missing", words: "occurrences that never became a run (so unless said)" },
+      { flags: "--failed", words: "occurrences whose run failed for good" },
       { flags: "--all", words: "whatever became of them" },
       { flags: "--name <name>", words: "tells two backfills of the same occurrences apart" },
       { flags: "--max <count>", words: "refuse to make more runs than this" },
@@ -119,6 +120,10 @@ export const STEERING_COMMANDS: readonly CommandSpec[] = [
     needs: "store",
     examples: [
       ["belfry schedule backfill nightly --from -7d --dry-run", "what would run, for the last week"],
+      [
+        "belfry schedule backfill nightly --from -1d --failed --name after-fix",
+        "what failed since yesterday, again",
+      ],
       [
         "belfry schedule backfill nightly --from 2026-03-01 --to 2026-03-07 --all --yes",
         "all of a week, again",

@@ -45,7 +45,7 @@ export async function applyFiles(call: Call): Promise<ExitCode | undefined> {
           deleted.length,
         )
       if (!isDry) await perform(call, scheduler, steps)
-      await showAll(call, steps, stepRows())
+      await showAll(call, steps, stepRows(flags.isOn("diff")))
       hint(call, isDry ? `${summaryOf(steps)}. Nothing was changed.` : `${summaryOf(steps)}. Done.`)
       return undefined
     },
@@ -58,7 +58,7 @@ export async function diffFiles(call: Call): Promise<ExitCode | undefined> {
   return withScheduler(call, async ({ scheduler }) => {
     const steps = await planApply(call, scheduler, entries)
     const different = steps.filter(({ action }) => action !== "same")
-    await showAll(call, different, { ...stepRows(), none: "Nothing differs." })
+    await showAll(call, different, { ...stepRows(call.flags.isOn("diff")), none: "Nothing differs." })
     return different.length === 0 ? EXIT.done : EXIT.failed
   })
 }
@@ -80,7 +80,7 @@ async function planApply(
   return steps
 }
 
-function stepFor(entry: FileEntry["entry"], stored: ScheduleView | null): Step {
+export function stepFor(entry: FileEntry["entry"], stored: ScheduleView | null): Step {
   const { id, task, payload = null, ...options } = entry
   const about = { key: id, fields: [], why: "", entry, stored }
   const wanted = defineSchedule(options, { id, task, payload, owner: null, release: 0, now: null })
@@ -101,7 +101,7 @@ async function perform(call: Call, scheduler: Scheduler, steps: readonly Step[])
   const progress = progressOf(call, "apply")
   for (const [index, step] of steps.entries()) {
     if (step.action === "create") await create(scheduler, step)
-    if (step.action === "change") await change(scheduler, step)
+    if (step.action === "change") await changeTo(scheduler, step)
     if (step.action === "delete") await scheduler.schedules.delete(step.key)
     progress(index + 1, steps.length)
   }
@@ -113,7 +113,7 @@ async function create(scheduler: Scheduler, { key, entry }: Step): Promise<void>
 }
 
 /** What is stored and not in the file goes: the file is the whole of it. */
-async function change(scheduler: Scheduler, { key, entry, stored }: Step): Promise<void> {
+export async function changeTo(scheduler: Scheduler, { key, entry, stored }: Step): Promise<void> {
   const { id: _id, task: _task, payload = null, ...options } = entry!
   const before = leanOptions(definitionOf(stored!)) as ScheduleOptions & Record<string, unknown>
   const gone = Object.keys(before).filter((option) => !(option in options))
@@ -129,17 +129,53 @@ const COLOURS: Readonly<Record<Step["action"], Colour | null>> = {
   "left alone": "dim",
 }
 
-function stepRows(): Shown<Step> {
+function stepRows(withValues: boolean): Shown<Step> {
   return {
     columns: [
       { header: "KEY", text: ({ key }) => key, paint: () => "bold" },
       { header: "ACTION", text: ({ action }) => action, paint: ({ action }) => COLOURS[action] },
-      { header: "WHAT", text: ({ fields, why }) => (fields.length > 0 ? fields.join(", ") : why) },
+      {
+        header: "WHAT",
+        text: (step) =>
+          step.fields.length > 0 ? (withValues ? valuesOf(step) : step.fields.join(", ")) : step.why,
+      },
     ],
     nameOf: ({ key }) => key,
-    record: ({ key, action, fields, why }) => ({ key, action, fields, why: why === "" ? null : why }),
+    record: (step) => {
+      const { key, action, fields, why } = step
+      const values = withValues ? { values: changedValues(step) } : {}
+      return { key, action, fields, why: why === "" ? null : why, ...values }
+    },
     none: "The files hold no schedules.",
   }
+}
+
+interface ChangedValue {
+  readonly option: string
+  readonly from: unknown
+  readonly to: unknown
+}
+
+/** By option, as files say them; what isn't there is null. */
+function changedValues({ stored, entry, action }: Step): readonly ChangedValue[] {
+  if (action !== "change") return []
+  const before = { ...leanOptions(definitionOf(stored!)), payload: stored!.payload } as Record<
+    string,
+    unknown
+  >
+  const { id: _id, task: _task, payload = null, ...options } = entry!
+  const { id, task } = stored!
+  const wanted = defineSchedule(options, { id, task, payload, owner: null, release: 0, now: null })
+  const after = { ...leanOptions(wanted), payload } as Record<string, unknown>
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])]
+    .map((option) => ({ option, from: before[option] ?? null, to: after[option] ?? null }))
+    .filter(({ from, to }) => JSON.stringify(from) !== JSON.stringify(to))
+}
+
+function valuesOf(step: Step): string {
+  return changedValues(step)
+    .map(({ option, from, to }) => `${option}: ${JSON.stringify(from)} → ${JSON.stringify(to)}`)
+    .join(", ")
 }
 
 function summaryOf(steps: readonly Step[]): string {

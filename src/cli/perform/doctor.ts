@@ -15,7 +15,7 @@ import { paintOf, showRecord } from "../output.ts"
 import { printable } from "../printable.ts"
 import { problemOf, Refusal } from "../refusal.ts"
 import { openSession, type Session } from "../session.ts"
-import { VERSION } from "../version.ts"
+import { version } from "../version.ts"
 import { allWorkers } from "../worker-rows.ts"
 
 export async function doctor(call: Call): Promise<ExitCode | undefined> {
@@ -56,7 +56,7 @@ function hostChecks({ io }: Call): readonly Check[] {
   const { node, tz, icu } = process.versions
   const hasZones = Intl.supportedValuesOf("timeZone").length > 100
   return [
-    ok("version", `belfry ${VERSION}, Node.js ${node}`),
+    ok("version", `belfry ${version()}, Node.js ${node}`),
     hasZones
       ? ok("time zones", `tz ${tz ?? "unknown"}, ICU ${icu ?? "unknown"}; this host is in ${io.zone}`)
       : problem("time zones", "this Node.js knows few time zones", "Use a build with full ICU data."),
@@ -70,6 +70,7 @@ const OFFSET_MAX_MS = 2_000
 async function storeChecks({ io }: Call, session: Session): Promise<readonly Check[]> {
   const { scheduler, store, place, loaded } = session
   await scheduler.schedules.list({ limit: 1 })
+  const schema = (await session.schema?.()) ?? null
   const tookMs: number[] = []
   let offsetMs = 0
   for (let index = 0; index < CALLS; index++) {
@@ -86,7 +87,10 @@ async function storeChecks({ io }: Call, session: Session): Promise<readonly Che
   ]
   return [
     ok("configuration", loaded === null ? "none" : loaded.path),
-    ok("store", `${place}: opens, schema of this version`),
+    ok("store", `${place}: opens`),
+    schema === null
+      ? ok("schema", "this store has none, or doesn't say")
+      : ok("schema", `${schema.stored}, the newest this version knows`),
     ok("latency", `p95 ${tookMs[Math.floor(CALLS * 0.95)]!.toFixed(1)} ms of ${CALLS} calls`),
     Math.abs(offsetMs) <= OFFSET_MAX_MS
       ? ok("clock", "this host and the store agree")
@@ -96,7 +100,7 @@ async function storeChecks({ io }: Call, session: Session): Promise<readonly Che
           "Set the host's clock (NTP).",
         ),
     ...checkSchedules(schedules, now),
-    ...checkWorkers(workers, schedules, now),
+    ...checkWorkers(workers, schedules),
     ...(await checkRuns(scheduler, now)),
   ]
 }

@@ -1,25 +1,40 @@
+import type { Config } from "../../config.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
 import type { Call } from "../command.ts"
 import { allSchedules } from "../lookups.ts"
 import { printableJson } from "../printable.ts"
 import { withScheduler } from "../session.ts"
 import { definitionOf, leanOptions } from "../view-definition.ts"
-import { yamlText } from "../yaml-text.ts"
+
+const EXPORT_FORMATS = ["yaml", "json", "ts", "crontab"] as const
 
 export async function exportSchedules(call: Call): Promise<undefined> {
-  const { flags, io } = call
-  const format = flags.choice("format", ["yaml", "json"]) ?? "yaml"
+  const { flags } = call
+  const format = flags.choice("format", EXPORT_FORMATS) ?? "yaml"
   const [tag, task] = [flags.text("tag"), flags.text("task")]
-  await withScheduler(call, async ({ scheduler }) => {
+  await withScheduler(call, async ({ scheduler, loaded }) => {
     const found = await allSchedules(scheduler, {
       ...(tag === undefined ? {} : { tag }),
       ...(task === undefined ? {} : { task }),
     })
-    const file = { schedules: found.map(entryOf) }
-    if (format === "json") return io.out(`${printableJson(JSON.stringify(file, null, 2))}\n`)
-    io.out(await yamlText(file))
+    call.io.out(await textOf(found, format, loaded?.config ?? {}))
   })
   return undefined
+}
+
+const DOOR = "belfry/config"
+
+async function textOf(
+  found: readonly ScheduleView[],
+  format: (typeof EXPORT_FORMATS)[number],
+  config: Config,
+): Promise<string> {
+  if (format === "crontab") return (await import("../crontab/crontab-text.ts")).crontabText(found, config)
+  const file = { schedules: found.map(entryOf) }
+  if (format === "yaml") return (await import("../yaml-text.ts")).yamlText(file)
+  const json = printableJson(JSON.stringify(file, null, 2))
+  if (format === "json") return `${json}\n`
+  return `import { defineConfig } from ${JSON.stringify(DOOR)}\n\nexport default defineConfig(${json})\n`
 }
 
 /** As `belfry apply` reads it: only what differs from the defaults. */

@@ -1,20 +1,74 @@
 import type { Call } from "../command.ts"
+import { EXIT, type ExitCode } from "../exit-codes.ts"
+import type { OpenedStore, Schema } from "../open-store.ts"
 import { hint, showRecord } from "../output.ts"
+import { Refusal } from "../refusal.ts"
 import { configOf, storeOf } from "../session.ts"
 
-/** Opening a store brings it to this version's schema, or refuses one that is newer. */
-export async function migrate(call: Call): Promise<undefined> {
-  const { flags, io } = call
+const ACTIONS = ["up", "status", "plan"] as const
+type Action = (typeof ACTIONS)[number]
+
+/** `up` opens the store, which brings it to this version's schema or refuses one that is newer; the others only look. */
+export async function migrate(call: Call): Promise<ExitCode | undefined> {
+  const action = actionOf(call.args[0])
   const opened = await storeOf(call, await configOf(call), true)
+  if (action === "up") return up(call, opened)
+  const schema = (await opened.schema?.()) ?? null
+  const isBehind = schema !== null && schema.stored < schema.known
+  const record = { store: opened.place, isNew: opened.isNew, ...numbersOf(schema) }
+  if (call.flags.isOn("json")) await showRecord(call, record, "json")
+  else call.io.out(`${opened.place}: ${schema === null ? NO_SCHEMA : statusWords(schema)}\n`)
+  if (action === "plan") hint(call, isBehind ? "Do it with: belfry migrate" : "There is nothing to do.")
+  // As `diff` does: a script may ask whether there is anything to do.
+  return action === "plan" && isBehind ? EXIT.failed : undefined
+}
+
+function actionOf(word: string | undefined): Action {
+  const action = ACTIONS.find((each) => each === (word ?? "up"))
+  if (action !== undefined) return action
+  throw new Refusal(EXIT.usage, `There is no migrate ${JSON.stringify(word)}.`, "Use up, status or plan.")
+}
+
+async function up(call: Call, opened: OpenedStore): Promise<undefined> {
+  const { io } = call
   hint(call, `${opened.isNew ? "Making" : "Opening"} ${opened.place} …`)
+  const before = (await opened.schema?.()) ?? null
   const startedAt = io.clock.monotonic()
   await opened.store.open()
   const now = await opened.store.now()
   await opened.store.close()
   const tookMs = Math.round(io.clock.monotonic() - startedAt)
-  const record = { store: opened.place, isNew: opened.isNew, isCurrent: true, now: new Date(now), tookMs }
-  if (flags.isOn("json")) await showRecord(call, record, "json")
-  else
-    io.out(`${opened.place} is at the schema of this version${opened.isNew ? " (new)" : ""}; ${tookMs} ms.\n`)
+  const after = before === null ? null : { stored: before.known, known: before.known }
+  if (call.flags.isOn("json")) {
+    const { place: store, isNew } = opened
+    const record = { store, isNew, ...numbersOf(after), migratedFrom: before?.stored ?? null }
+    await showRecord(call, { ...record, now: new Date(now), tookMs }, "json")
+  } else io.out(`${opened.place} ${doneWords(before, opened.isNew)}; ${tookMs} ms.\n`)
   return undefined
+}
+
+const NO_SCHEMA = "this store has no schema, or doesn't say which"
+
+function numbersOf(schema: Schema | null) {
+  return {
+    schema: schema?.stored ?? null,
+    known: schema?.known ?? null,
+    isCurrent: schema === null ? null : schema.stored === schema.known,
+  }
+}
+
+function statusWords({ stored, known }: Schema): string {
+  if (stored === known) return `schema ${stored}, the newest this version knows`
+  if (stored > known) return `schema ${stored}; this version knows only ${known}. Upgrade belfry.`
+  return stored === 0
+    ? `no schema yet; it would be made at schema ${known}`
+    : `schema ${stored}; it would become ${known}`
+}
+
+function doneWords(before: Schema | null, isNew: boolean): string {
+  if (before === null) return "opens; it has no schema, or doesn't say which"
+  if (isNew || before.stored === 0) return `was made at schema ${before.known}`
+  return before.stored === before.known
+    ? `is at schema ${before.known} already`
+    : `went from schema ${before.stored} to ${before.known}`
 }

@@ -2,18 +2,22 @@ import type { Cron } from "../../core/cron/cron.ts"
 import { describeCron } from "../../core/cron/describe.ts"
 import { nextOccurrence } from "../../core/cron/search.ts"
 import type { Instant } from "../../core/instant.ts"
+import { calendarText } from "../calendar-text.ts"
 import { clockNote } from "../clock-notes.ts"
 import type { Call } from "../command.ts"
 import { cronFrom } from "../cron-flags.ts"
 import { EXIT } from "../exit-codes.ts"
+import { flagOf } from "../flags.ts"
 import { lintsOfCron, tellLints } from "../lints.ts"
 import { type NextRow, nextRows } from "../occurrence-rows.ts"
-import { formatOf, hint, showAll, showRecord } from "../output.ts"
+import { formatOf, hint, isTable, showAll, showRecord } from "../output.ts"
 import { Refusal } from "../refusal.ts"
 import { parseTime } from "../times.ts"
 
 export async function showNext(call: Call): Promise<undefined> {
   const { flags, io } = call
+  const key = flags.text("schedule")
+  if (key !== undefined) return nextOfStored(call, key)
   const between = flags.list("between")
   // `--between A B EXPRESSION` takes the expression, too.
   const expression = call.args[0] ?? between[2]
@@ -29,19 +33,40 @@ export async function showNext(call: Call): Promise<undefined> {
   const rows = rowsIn(cron, range)
   const lints = lintsOfCron(cron, range.after)
   const words = describeCron(cron)
+  if (flags.isOn("ics")) {
+    io.out(calendarText(rows, { name: expression, words: `${words} (${zone})`, now: io.clock.now() }))
+    return undefined
+  }
   const format = formatOf(call)
   if (format === "json" || format === "yaml") {
     const occurrences = rows.map(({ at, note }) => ({ at, note: note === "" ? null : note }))
     await showRecord(call, { expression, words, timezone: zone, viewer: io.zone, occurrences, lints }, format)
     return undefined
   }
-  if (format === "table") {
+  if (isTable(format)) {
     const yours = zone === io.zone ? "" : ` · your zone ${io.zone}`
     hint(call, `${words} · ${zone}${yours}\n`)
   }
   await showAll(call, rows, nextRows(zone, io.zone, io.clock.now()))
   tellLints(call, lints)
   return undefined
+}
+
+/** Of a schedule in the store: with its skips, moves and pause. Only then a store is looked for. */
+async function nextOfStored(call: Call, key: string): Promise<undefined> {
+  const own = ["tz", "from", "dayMatch", "dstGap", "dstOverlap", "seed"].find(
+    (name) => call.flags.text(name) !== undefined,
+  )
+  const unfit =
+    own ?? (call.flags.isOn("count") ? "count" : call.flags.list("between").length > 0 ? "between" : null)
+  if (call.args.length > 0 || unfit !== null)
+    throw new Refusal(
+      EXIT.usage,
+      `${unfit === null ? "An expression" : flagOf(unfit)} and --schedule exclude each other.`,
+      "A schedule has its own expression and rules, and shows what comes from now on.",
+    )
+  const { nextOfSchedule } = await import("./schedule-next.ts")
+  return nextOfSchedule({ ...call, args: [key] })
 }
 
 interface NextRange {

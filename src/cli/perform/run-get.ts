@@ -2,7 +2,7 @@ import type { RunView } from "../../scheduler/views.ts"
 import type { Call } from "../command.ts"
 import { type Fact, formatFacts } from "../facts.ts"
 import { runOf } from "../lookups.ts"
-import { formatOf, nextStep, paintOf, showAll, showRecord } from "../output.ts"
+import { formatOf, isStructured, isTable, nextStep, paintOf, showAll, showRecord } from "../output.ts"
 import { printable } from "../printable.ts"
 import { runRows, stateColour, stateIcon, tookWords } from "../run-rows.ts"
 import { withScheduler } from "../session.ts"
@@ -14,9 +14,8 @@ export async function getRuns(call: Call): Promise<undefined> {
     const runs: RunView[] = []
     for (const id of call.args) runs.push(await runOf(scheduler, id))
     const format = formatOf(call)
-    if (format === "table") for (const run of runs) describe(call, run)
-    else if (runs.length === 1 && format !== "tsv" && format !== "name")
-      await showRecord(call, runs[0], format)
+    if (isTable(format)) for (const run of runs) describe(call, run)
+    else if (runs.length === 1 && isStructured(format)) await showRecord(call, runs[0], format)
     else await showAll(call, runs, runRows(call))
   })
   return undefined

@@ -5,6 +5,7 @@ import { EXIT, type ExitCode } from "../exit-codes.ts"
 import { runOf } from "../lookups.ts"
 import { hint, jsonLine, paintOf } from "../output.ts"
 import { printable, printableLines } from "../printable.ts"
+import { sinceOf } from "../run-filter.ts"
 import { withScheduler } from "../session.ts"
 import type { Colour } from "../table.ts"
 import { untilInterrupted } from "../waiting.ts"
@@ -14,7 +15,7 @@ export async function showLogs(call: Call): Promise<ExitCode | undefined> {
   const isWanted = wantedBy(call)
   return withScheduler(call, async ({ scheduler }) => {
     const run = await runOf(scheduler, call.args[0]!)
-    const lines = (await readFrom(scheduler, run.id, null)).filter(isWanted)
+    const lines = (await readLog(scheduler, run.id, null)).filter(isWanted)
     const shown = tail === undefined ? lines : lines.slice(Math.max(0, lines.length - tail))
     for (const line of shown) call.io.out(formatLine(call, line))
     if (lines.length === 0 && !call.flags.isOn("follow"))
@@ -37,7 +38,7 @@ export function followLog(
   return async () => {
     // Asked before the lines are read: what a finished run wrote is all there then.
     const run = await scheduler.runs.get(id)
-    for (const line of await readFrom(scheduler, id, after)) {
+    for (const line of await readLog(scheduler, id, after)) {
       after = line
       if (isWanted(line)) call.io.out(formatLine(call, line))
     }
@@ -54,7 +55,7 @@ type Place = Pick<LogLineView, "attempt" | "number">
 const PAGE = 1_000
 const LINES_MAX = 1_000_000
 
-async function readFrom(
+export async function readLog(
   scheduler: Scheduler,
   id: string,
   from: Place | null,
@@ -71,16 +72,21 @@ async function readFrom(
 }
 
 async function lastLine(scheduler: Scheduler, id: string): Promise<Place | null> {
-  const lines = await readFrom(scheduler, id, null)
+  const lines = await readLog(scheduler, id, null)
   return lines[lines.length - 1] ?? null
 }
 
 const LEVELS = ["debug", "info", "warn", "error"] as const
 
-function wantedBy({ flags }: Call): (line: LogLineView) => boolean {
+export function wantedBy(call: Call): (line: LogLineView) => boolean {
+  const { flags } = call
   const attempt = flags.whole("attempt")
+  const since = sinceOf(call) ?? Number.NEGATIVE_INFINITY
   const least = LEVELS.indexOf(flags.choice("level", LEVELS) ?? "debug")
-  return (line) => (attempt === undefined || line.attempt === attempt) && LEVELS.indexOf(line.level) >= least
+  return (line) =>
+    (attempt === undefined || line.attempt === attempt) &&
+    LEVELS.indexOf(line.level) >= least &&
+    line.at.getTime() >= since
 }
 
 const COLOURS: Readonly<Record<LogLineView["level"], Colour | null>> = {

@@ -1,46 +1,162 @@
+import { BelfryError } from "../../core/errors.ts"
+import type { RunState } from "../../core/run.ts"
 import type { Scheduler } from "../../scheduler/scheduler.ts"
 import type { RunView } from "../../scheduler/views.ts"
 import type { Call } from "../command.ts"
 import { confirm } from "../confirm.ts"
+import { payloadFrom } from "../definition-flags.ts"
+import { EXIT, type ExitCode } from "../exit-codes.ts"
 import { runOf } from "../lookups.ts"
-import { hint, nextStep, showAll } from "../output.ts"
+import { hint, nextStep, showAll, warn } from "../output.ts"
+import { progressOf } from "../progress.ts"
+import { Refusal } from "../refusal.ts"
+import { hasRunFilter, readRuns, runFilterOf } from "../run-filter.ts"
 import { runRows } from "../run-rows.ts"
 import { withScheduler } from "../session.ts"
 import { becauseOf } from "./schedule-steer.ts"
 
-export function retryRuns(call: Call): Promise<undefined> {
-  return steerEach(call, "retry", (scheduler, { id }) => scheduler.runs.retry(id, becauseOf(call)))
+/** Something done to many runs, one after the other. */
+interface Steering {
+  readonly verb: "retry" | "cancel" | "release"
+  /** The states it can be done in; a filter that says none means the first ones. */
+  readonly from: readonly RunState[]
+  readonly unsaid: readonly RunState[]
+  steer(scheduler: Scheduler, run: RunView): Promise<RunView>
 }
 
-export function cancelRuns(call: Call): Promise<undefined> {
-  return steerEach(call, "cancel", (scheduler, { id }) => scheduler.runs.cancel(id, becauseOf(call)))
+export async function retryRuns(call: Call): Promise<ExitCode | undefined> {
+  const payload = await payloadFrom(call)
+  return steerEach(call, {
+    verb: "retry",
+    from: ["failed", "cancelled"],
+    unsaid: ["failed"],
+    steer: (scheduler, run) =>
+      payload === undefined
+        ? scheduler.runs.retry(run.id, becauseOf(call))
+        : runAnew(call, scheduler, run, payload),
+  })
 }
 
-export function releaseRuns(call: Call): Promise<undefined> {
-  return steerEach(call, "release", (scheduler, { id }) => scheduler.runs.release(id, becauseOf(call)))
+export function cancelRuns(call: Call): Promise<ExitCode | undefined> {
+  const unfinished: readonly RunState[] = ["pending", "running"]
+  return steerEach(call, {
+    verb: "cancel",
+    from: unfinished,
+    unsaid: unfinished,
+    steer: (scheduler, { id }) => scheduler.runs.cancel(id, becauseOf(call)),
+  })
+}
+
+export function releaseRuns(call: Call): Promise<ExitCode | undefined> {
+  return steerEach(call, {
+    verb: "release",
+    from: ["running"],
+    unsaid: ["running"],
+    steer: (scheduler, { id }) => scheduler.runs.release(id, becauseOf(call)),
+  })
 }
 
 /** All are looked up first: a wrong id changes nothing. */
-async function steerEach(
-  call: Call,
-  verb: string,
-  steer: (scheduler: Scheduler, run: RunView) => Promise<RunView>,
-): Promise<undefined> {
-  await withScheduler(call, async ({ scheduler }) => {
-    const runs: RunView[] = []
-    for (const id of call.args) runs.push(await runOf(scheduler, id))
-    const isDry = call.flags.isOn("dryRun")
-    if (isDry)
-      hint(
-        call,
-        `Would ${verb} ${runs.length === 1 ? "this one" : `these ${runs.length}`}. Nothing was changed.`,
-      )
-    else if (runs.length > 1)
-      await confirm(call, `${verb[0]!.toUpperCase()}${verb.slice(1)} ${runs.length} runs?`, runs.length)
-    const steered: RunView[] = []
-    for (const run of runs) steered.push(isDry ? run : await steer(scheduler, run))
+async function steerEach(call: Call, steering: Steering): Promise<ExitCode | undefined> {
+  const { verb } = steering
+  return withScheduler(call, async ({ scheduler }) => {
+    const isByFilter = call.args.length === 0
+    const runs = isByFilter ? await filtered(call, scheduler, steering) : await named(call, scheduler)
+    const words = runs.length === 1 ? "1 run" : `${runs.length} runs`
+    if (call.flags.isOn("dryRun")) {
+      hint(call, `Would ${verb} ${words}. Nothing was changed.`)
+      await showAll(call, runs, runRows(call))
+      return undefined
+    }
+    if (runs.length > 0 && (isByFilter || runs.length > 1)) {
+      tellSome(call, runs)
+      await confirm(call, `${verb[0]!.toUpperCase()}${verb.slice(1)} ${words}?`, runs.length)
+    }
+    const { steered, failed } = await perform(call, scheduler, runs, steering)
     await showAll(call, steered, runRows(call))
-    if (!isDry && verb === "retry") nextStep(call, `Follow it: belfry run watch ${steered[0]!.id}`)
+    if (verb === "retry" && steered.length > 0)
+      nextStep(call, `Follow it: belfry run watch ${steered[0]!.id}`)
+    return failed > 0 ? EXIT.conflict : undefined
   })
-  return undefined
+}
+
+async function named(call: Call, scheduler: Scheduler): Promise<readonly RunView[]> {
+  if (hasRunFilter(call))
+    throw new Refusal(EXIT.usage, "Ids and a filter exclude each other.", "Leave one of them out.")
+  const runs: RunView[] = []
+  for (const id of call.args) runs.push(await runOf(scheduler, id))
+  return runs
+}
+
+const LIMIT = 1_000
+
+async function filtered(call: Call, scheduler: Scheduler, steering: Steering): Promise<readonly RunView[]> {
+  const { verb, from, unsaid } = steering
+  if (!hasRunFilter(call))
+    throw new Refusal(
+      EXIT.usage,
+      "No run was named.",
+      "Name ids, or say which: --schedule, --task, --status, --since or --error.",
+    )
+  const filter = runFilterOf(call)
+  const { state = unsaid } = filter.query
+  const wrong = [state].flat().find((each) => !from.includes(each))
+  if (wrong !== undefined)
+    throw new Refusal(
+      EXIT.usage,
+      `Runs that are ${wrong} can't be ${PAST[verb]}.`,
+      `Use --status ${from.join(" or ")}.`,
+    )
+  const limit = call.flags.whole("limit", { max: 100_000 }) ?? LIMIT
+  const runs = await readRuns(scheduler, { ...filter, query: { ...filter.query, state } }, limit)
+  if (runs.length === limit) hint(call, `There may be more than ${limit}: these are the newest.`)
+  return runs
+}
+
+const PAST = { retry: "retried", cancel: "cancelled", release: "released" } as const
+const TOLD = 5
+
+/** What is about to happen, before anybody is asked. */
+function tellSome(call: Call, runs: readonly RunView[]): void {
+  for (const { id, state } of runs.slice(0, TOLD)) hint(call, `  ${id} (${state})`)
+  if (runs.length > TOLD) hint(call, `  and ${runs.length - TOLD} more`)
+}
+
+/** One that has moved meanwhile doesn't keep the others. */
+async function perform(
+  call: Call,
+  scheduler: Scheduler,
+  runs: readonly RunView[],
+  { verb, steer }: Steering,
+): Promise<{ steered: readonly RunView[]; failed: number }> {
+  const progress = progressOf(call, verb)
+  const steered: RunView[] = []
+  let failed = 0
+  for (const [index, run] of runs.entries()) {
+    try {
+      steered.push(await steer(scheduler, run))
+    } catch (error) {
+      const isRace = error instanceof BelfryError && (error.status === 409 || error.status === 404)
+      if (!isRace || runs.length === 1) throw error
+      failed++
+      warn(call, error.message)
+    }
+    progress(index + 1, runs.length)
+  }
+  return { steered, failed }
+}
+
+/** A run's payload is part of what it is: another payload is another run, for the same occurrence. */
+async function runAnew(call: Call, scheduler: Scheduler, run: RunView, payload: unknown): Promise<RunView> {
+  const { by } = becauseOf(call)
+  const { scheduleId, scheduledFor } = run
+  const isStored = scheduleId !== null && (await scheduler.schedules.get(scheduleId)) !== null
+  const { outcome, runId } = isStored
+    ? await scheduler.schedules.trigger(scheduleId, {
+        ...{ by, payload, reason: `Instead of ${run.id}` },
+        ...(scheduledFor === null ? {} : { asOf: scheduledFor }),
+      })
+    : await scheduler.enqueue(run.task, payload, { by })
+  if (outcome === "created") return (await scheduler.runs.get(runId))!
+  throw new BelfryError("BELFRY_RUN_HELD", `${run.id} isn't tried again: ${runId} isn't done.`)
 }

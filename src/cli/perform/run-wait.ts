@@ -3,7 +3,7 @@ import type { RunView } from "../../scheduler/views.ts"
 import type { Call } from "../command.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
 import { runOf } from "../lookups.ts"
-import { hint, paintOf, showRecord } from "../output.ts"
+import { hint, hintPainted, paintOf, showRecord } from "../output.ts"
 import { printable } from "../printable.ts"
 import { messageOf, stateColour, stateIcon, tookWords } from "../run-rows.ts"
 import { withScheduler } from "../session.ts"
@@ -57,7 +57,7 @@ export async function followRun(
     const run = await scheduler.runs.get(id)
     if (run === null || isOver(run)) return EXIT.done
     const state = `${run.state} ${run.attempt} ${messageOf(run)}`
-    if (!isQuiet && state !== told) hint(call, statusLine(call, run))
+    if (!isQuiet && state !== told) hintPainted(call, statusLine(call, run))
     told = state
     return late() ? EXIT.timedOut : null
   })

@@ -14,19 +14,19 @@ import { bothWords, isoOrDash } from "../time-words.ts"
 export async function backfillSchedule(call: Call): Promise<undefined> {
   const { flags, io } = call
   flags.required("from", "Say from when: --from -7d, or --from 2026-03-01")
-  if (flags.isOn("missing") && flags.isOn("all"))
-    throw new Refusal(EXIT.usage, "--missing and --all exclude each other.", "Leave one of them out.")
+  const which = whichOf(call)
   await withScheduler(call, async ({ scheduler }) => {
     const schedule = await scheduleOf(scheduler, call.args[0]!)
     const name = flags.text("name")
     const plan = await scheduler.schedules.planBackfill(schedule.id, {
       from: instantFlag(call, "from", schedule.timezone)!,
       until: instantFlag(call, "to", schedule.timezone) ?? new Date(io.clock.now()),
-      which: flags.isOn("all") ? "all" : "missing",
+      which,
       ...(name === undefined ? {} : { name }),
     })
     const count = plan.occurrences.length
-    const has = plan.alreadyRun === 0 ? "" : ` ${plan.alreadyRun} already have a run.`
+    const others = which === "failed" ? "didn't fail, or were backfilled already" : "already have a run"
+    const has = plan.alreadyRun === 0 ? "" : ` ${plan.alreadyRun} ${others}.`
     hint(call, `${schedule.id}: ${count} occurrence${count === 1 ? "" : "s"} to backfill.${has}`)
     checkMax(count, flags.whole("max"))
     if (flags.isOn("dryRun") || count === 0)
@@ -47,6 +47,14 @@ export async function backfillSchedule(call: Call): Promise<undefined> {
     nextStep(call, `See them: belfry run list --schedule ${schedule.id}`)
   })
   return undefined
+}
+
+const CHOICES = ["missing", "failed", "all"] as const
+
+function whichOf({ flags }: Call): (typeof CHOICES)[number] {
+  const [which = "missing", another] = CHOICES.filter((choice) => flags.isOn(choice))
+  if (another === undefined) return which
+  throw new Refusal(EXIT.usage, `--${which} and --${another} exclude each other.`, "Leave one of them out.")
 }
 
 function checkMax(count: number, max: number | undefined): void {

@@ -5,7 +5,7 @@ import type { Call } from "../command.ts"
 import { type Fact, formatFacts } from "../facts.ts"
 import { ledgerRows } from "../ledger-rows.ts"
 import { scheduleOf } from "../lookups.ts"
-import { formatOf, paintOf, showAll, showRecord } from "../output.ts"
+import { formatOf, isStructured, isTable, paintOf, showAll, showRecord } from "../output.ts"
 import { scheduleRows, statusOf } from "../schedule-rows.ts"
 import { withScheduler } from "../session.ts"
 import { formatTable } from "../table.ts"
@@ -16,9 +16,8 @@ export async function getSchedules(call: Call): Promise<undefined> {
     const schedules: ScheduleView[] = []
     for (const key of call.args) schedules.push(await scheduleOf(scheduler, key))
     const format = formatOf(call)
-    if (format === "table") for (const schedule of schedules) await describe(call, scheduler, schedule)
-    else if (schedules.length === 1 && format !== "tsv" && format !== "name")
-      await showRecord(call, schedules[0], format)
+    if (isTable(format)) for (const schedule of schedules) await describe(call, scheduler, schedule)
+    else if (schedules.length === 1 && isStructured(format)) await showRecord(call, schedules[0], format)
     else await showAll(call, schedules, scheduleRows(call))
   })
 }
@@ -30,7 +29,9 @@ async function describe(call: Call, scheduler: Scheduler, schedule: ScheduleView
   const zones = { own: schedule.timezone, viewer: io.zone }
   const when = (date: Date) =>
     `${bothWords(date.getTime(), zones, now)}, ${distanceWords(date.getTime(), now)}`
-  io.out(formatFacts(factsOf(schedule, when), paint))
+  const counts = await scheduler.runs.count({ schedule: schedule.id })
+  const history = Object.entries(counts).flatMap(([state, count]) => (count === 0 ? [] : `${count} ${state}`))
+  io.out(formatFacts([...factsOf(schedule, when), ["History", history.join(", ")]], paint))
   const preview = await scheduler.schedules.preview(schedule.id, 5)
   if (preview.length > 0) {
     io.out(`\n${paint("bold", "Next")}\n`)

@@ -1,28 +1,56 @@
 import type { Scheduler } from "../../scheduler/scheduler.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
 import type { Call } from "../command.ts"
+import type { ExitCode } from "../exit-codes.ts"
 import { allSchedules } from "../lookups.ts"
-import { showAll } from "../output.ts"
+import { formatOf, hint, jsonLine, showAll } from "../output.ts"
+import { ordered } from "../schedule-order.ts"
 import { scheduleRows, statusOf } from "../schedule-rows.ts"
 import { withScheduler } from "../session.ts"
+import { untilInterrupted } from "../waiting.ts"
 
 const STATUSES = ["active", "paused", "disabled", "finished", "failing", "overridden", "broken"] as const
 
-export async function listSchedules(call: Call): Promise<undefined> {
+export async function listSchedules(call: Call): Promise<ExitCode | undefined> {
   const { flags, io } = call
   const status = flags.choice("status", STATUSES)
   const sort = flags.choice("sort", ["key", "next", "last"]) ?? "key"
   const withinMs = flags.durationMs("next")
   const limit = flags.whole("limit") ?? 1_000
-  await withScheduler(call, async ({ scheduler }) => {
-    const all = await allSchedules(scheduler, filterOf(call))
-    const until = withinMs === undefined ? Number.POSITIVE_INFINITY : io.clock.now() + withinMs
-    const due = all.filter(
-      ({ nextRunAt }) =>
-        withinMs === undefined || (nextRunAt?.getTime() ?? Number.POSITIVE_INFINITY) <= until,
-    )
-    const chosen = await withStatus(scheduler, due, status)
-    await showAll(call, sorted(chosen, sort).slice(0, limit), scheduleRows(call, noneWords(all.length)))
+  return withScheduler(call, async ({ scheduler }) => {
+    const read = async () => {
+      const all = await allSchedules(scheduler, filterOf(call))
+      const until = withinMs === undefined ? Number.POSITIVE_INFINITY : io.clock.now() + withinMs
+      const due = all.filter(
+        ({ nextRunAt }) =>
+          withinMs === undefined || (nextRunAt?.getTime() ?? Number.POSITIVE_INFINITY) <= until,
+      )
+      const chosen = await withStatus(scheduler, due, status)
+      return { found: ordered(chosen, sort).slice(0, limit), none: noneWords(all.length) }
+    }
+    if (flags.isOn("watch")) return watch(call, async () => (await read()).found)
+    const { found, none } = await read()
+    await showAll(call, found, scheduleRows(call, none))
+    return undefined
+  })
+}
+
+/** A row for each that is new or has changed, until Ctrl-C. */
+async function watch(call: Call, read: () => Promise<readonly ScheduleView[]>): Promise<ExitCode> {
+  const seen = new Map<string, string>()
+  const stampOf = ({ revision, nextRunAt, lastRunId, paused }: ScheduleView) =>
+    JSON.stringify([revision, nextRunAt, lastRunId, paused])
+  hint(call, "Watching; Ctrl-C ends it.")
+  let hasHeaders = !call.flags.isOff("headers")
+  return untilInterrupted(call, 1_000, async () => {
+    const changed = (await read()).filter((schedule) => seen.get(schedule.id) !== stampOf(schedule))
+    for (const schedule of changed) seen.set(schedule.id, stampOf(schedule))
+    const isLines = formatOf(call) === "json" || formatOf(call) === "jsonl"
+    if (isLines) for (const schedule of changed) call.io.out(jsonLine(schedule))
+    else if (changed.length > 0)
+      await showAll({ ...call, flags: call.flags.with({ headers: hasHeaders }) }, changed, scheduleRows(call))
+    if (changed.length > 0) hasHeaders = false
+    return null
   })
 }
 
@@ -49,22 +77,6 @@ async function withStatus(
     if (last?.state === "failed") failing.push(schedule)
   }
   return failing
-}
-
-function sorted(schedules: readonly ScheduleView[], by: "key" | "next" | "last"): readonly ScheduleView[] {
-  if (by === "key") return schedules
-  const last = (date: Date | null) => date?.getTime() ?? Number.NEGATIVE_INFINITY
-  const next = (date: Date | null) => date?.getTime() ?? Number.POSITIVE_INFINITY
-  return [...schedules].sort((a, b) =>
-    by === "next"
-      ? compare(next(a.nextRunAt), next(b.nextRunAt))
-      : compare(last(b.lastRunAt), last(a.lastRunAt)),
-  )
-}
-
-/** Not a difference: infinity less infinity is no number. */
-function compare(a: number, b: number): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }
 
 function noneWords(count: number): string {

@@ -1,6 +1,7 @@
 import { parseCron } from "../../core/cron/parse.ts"
 import type { OccurrenceView } from "../../scheduler/preview.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
+import { calendarText } from "../calendar-text.ts"
 import { clockNote } from "../clock-notes.ts"
 import type { Call } from "../command.ts"
 import { lintsOf, tellLints } from "../lints.ts"
@@ -23,6 +24,10 @@ export async function nextOfSchedule(call: Call): Promise<undefined> {
       at: occurrence.dueAt,
       note: noteOf(schedule, occurrence, found[index - 1] ?? null, now),
     }))
+    if (flags.isOn("ics")) {
+      const coming = rows.filter((_, index) => !found[index]!.isSkipped)
+      return io.out(calendarText(coming, { name: schedule.id, words: `${words} (${timezone})`, now }))
+    }
     if (isForPeople(call)) {
       hint(call, `${words} · ${timezone}${timezone === io.zone ? "" : ` · your zone ${io.zone}`}\n`)
       if (schedule.paused !== null && schedule.paused.until === null)

@@ -9,6 +9,7 @@ import { hint, showAll } from "../output.ts"
 import { statusOf } from "../schedule-rows.ts"
 import { withScheduler } from "../session.ts"
 import { spanWords } from "../time-words.ts"
+import { allWorkers, isOnline } from "../worker-rows.ts"
 
 const OUTCOMES = ["pending", "running", "succeeded", "failed", "cancelled", "skipped"] as const
 
@@ -63,8 +64,8 @@ async function whyQuiet(
   const lateMs = schedule.nextRunAt === null ? 0 : io.clock.now() - schedule.nextRunAt.getTime()
   if (status === "active" && lateMs > 60_000)
     lines.push(`It was due ${spanWords(lateMs)} ago and nobody fired it: is \`belfry start\` running?`)
-  const workers = await scheduler.workers()
-  if (!workers.some(({ tasks }) => tasks.includes(schedule.task)))
+  const workers = await allWorkers(scheduler)
+  if (!workers.some((worker) => isOnline(worker) && worker.tasks.includes(schedule.task)))
     lines.push(`No worker offers its task "${schedule.task}" now: runs wait until one does.`)
   return lines
 }

@@ -1,13 +1,15 @@
 import type { Json } from "../../core/json.ts"
+import type { TriggerNowOptions } from "../../scheduler/trigger.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
 import type { Call } from "../command.ts"
-import { payloadFrom, priorityFrom } from "../definition-flags.ts"
+import { instantFlag, payloadFrom, priorityFrom } from "../definition-flags.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
 import { scheduleOf } from "../lookups.ts"
 import { hint, nextStep, showAll } from "../output.ts"
 import { Refusal } from "../refusal.ts"
 import { runRows } from "../run-rows.ts"
 import { withScheduler } from "../session.ts"
+import { isoOrDash } from "../time-words.ts"
 import { followRun } from "./run-wait.ts"
 import { becauseOf } from "./schedule-steer.ts"
 
@@ -16,25 +18,20 @@ export async function triggerSchedule(call: Call): Promise<ExitCode | undefined>
   return withScheduler(call, async ({ scheduler }) => {
     const schedule = await scheduleOf(scheduler, call.args[0]!)
     const payload = await payloadOf(call, schedule)
-    const priority = priorityFrom(call)
+    const options = optionsOf(call, schedule, payload)
     if (flags.isOn("dryRun")) {
       hint(
         call,
-        `Would run ${schedule.id} now with ${JSON.stringify(payload ?? schedule.payload)}. Nothing was changed.`,
+        `Would run ${schedule.id} now${asOfWords(options.asOf)} with ${JSON.stringify(payload ?? schedule.payload)}. Nothing was changed.`,
       )
       return undefined
     }
-    const { outcome, runId } = await scheduler.schedules.trigger(schedule.id, {
-      ...becauseOf(call),
-      insteadOfNext: flags.isOn("insteadOfNext"),
-      ...(payload === undefined ? {} : { payload }),
-      ...(priority === undefined ? {} : { priority }),
-    })
+    const { outcome, runId } = await scheduler.schedules.trigger(schedule.id, options)
     if (outcome === "skipped")
       throw new Refusal(
         EXIT.conflict,
-        `"${schedule.id}" wasn't triggered: its run ${runId} isn't done, and its overlap policy is skip.`,
-        `Wait for it (belfry run wait ${runId}), or cancel it (belfry run cancel ${runId}).`,
+        `"${schedule.id}" wasn't triggered: its run ${runId} isn't done, and the overlap policy is skip.`,
+        `Wait for it (belfry run wait ${runId}), cancel it (belfry run cancel ${runId}), or add --overlap allow.`,
       )
     const isWaiting = flags.isOn("wait") || flags.isOn("follow")
     const run = await scheduler.runs.get(runId)
@@ -45,6 +42,29 @@ export async function triggerSchedule(call: Call): Promise<ExitCode | undefined>
     }
     return followRun(call, scheduler, runId, { isQuiet: !flags.isOn("follow") })
   })
+}
+
+function optionsOf(
+  call: Call,
+  { timezone }: ScheduleView,
+  payload: unknown,
+): TriggerNowOptions & { asOf?: Date } {
+  const { flags } = call
+  const priority = priorityFrom(call)
+  const overlap = flags.choice("overlap", ["skip", "queue", "replace", "allow"])
+  const asOf = instantFlag(call, "asOf", timezone)
+  return {
+    ...becauseOf(call),
+    insteadOfNext: flags.isOn("insteadOfNext"),
+    ...(payload === undefined ? {} : { payload }),
+    ...(priority === undefined ? {} : { priority }),
+    ...(overlap === undefined ? {} : { overlap }),
+    ...(asOf === undefined ? {} : { asOf }),
+  }
+}
+
+function asOfWords(asOf: Date | undefined): string {
+  return asOf === undefined ? "" : ` as of ${isoOrDash(asOf)}`
 }
 
 /** The one given, or its own; `--set` changes places of it. */

@@ -6,6 +6,7 @@ import { createScheduler, type Scheduler } from "../../scheduler/scheduler.ts"
 import type { Call } from "../command.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
 import { hint, jsonLine, paintOf } from "../output.ts"
+import { printableJson } from "../printable.ts"
 import { Refusal } from "../refusal.ts"
 import { eventLine } from "../run-events.ts"
 import { configOf, schedulerSettings, storeOf, tasksOf } from "../session.ts"
@@ -72,7 +73,11 @@ function rolesOf(role: string | undefined): readonly Role[] {
 
 function loggerOf({ flags, io }: Call) {
   const level = flags.choice("logLevel", ["debug", "info", "warn", "error"]) ?? "warn"
-  return jsonLogger({ level, write: (line) => io.err(line), now: () => new Date(io.clock.now()) })
+  return jsonLogger({
+    level,
+    write: (line) => io.err(printableJson(line)),
+    now: () => new Date(io.clock.now()),
+  })
 }
 
 function tell(call: Call, event: RunEvent): void {

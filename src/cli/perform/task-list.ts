@@ -2,7 +2,7 @@ import type { Call } from "../command.ts"
 import { allSchedules } from "../lookups.ts"
 import { showAll } from "../output.ts"
 import { tasksOf, withScheduler } from "../session.ts"
-import { allWorkers, isSilent } from "../worker-rows.ts"
+import { allWorkers, isOnline } from "../worker-rows.ts"
 
 interface TaskRow {
   readonly name: string
@@ -15,8 +15,7 @@ interface TaskRow {
 
 export async function listTasks(call: Call): Promise<undefined> {
   await withScheduler(call, async ({ scheduler, loaded }) => {
-    const now = call.io.clock.now()
-    const workers = (await allWorkers(scheduler)).filter((worker) => !isSilent(worker, now))
+    const workers = (await allWorkers(scheduler)).filter(isOnline)
     const schedules = await allSchedules(scheduler)
     const configured = new Set((await tasksOf(loaded?.config ?? {})).map(({ name }) => name))
     const names = new Set([

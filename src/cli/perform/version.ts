@@ -1,11 +1,11 @@
 import type { Call } from "../command.ts"
 import { showRecord } from "../output.ts"
-import { VERSION } from "../version.ts"
+import { version } from "../version.ts"
 
 export async function printVersion(call: Call): Promise<undefined> {
   const { node, tz, icu } = process.versions
-  const versions = { belfry: VERSION, node, timeZones: tz ?? null, icu: icu ?? null }
+  const versions = { belfry: version(), node, timeZones: tz ?? null, icu: icu ?? null }
   if (call.flags.isOn("json")) await showRecord(call, versions, "json")
-  else call.io.out(`belfry ${VERSION} · Node.js ${node} · time zones ${tz ?? "unknown"}\n`)
+  else call.io.out(`belfry ${version()} · Node.js ${node} · time zones ${tz ?? "unknown"}\n`)
   return undefined
 }

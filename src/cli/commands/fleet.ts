@@ -1,0 +1,105 @@
+import { BY, type CommandSpec, DRY_RUN } from "../command.ts"
+
+const SINCE = { flags: "--since <time>", words: "how far back, such as 10m or yesterday" } as const
+const TASK = { name: "name", words: "the task's name" } as const
+
+export const FLEET_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: "logs",
+    summary: "What runs wrote, many in one stream",
+    details:
+      "Each line begins with its schedule, or its task if it has none. The last hour unless --since says otherwise.",
+    options: [
+      { flags: "-f, --follow", words: "goes on until Ctrl-C" },
+      { flags: "-l, --tag <name>", words: "only of schedules with this tag" },
+      { flags: "--schedule <key>", words: "only of this schedule" },
+      { flags: "--task <name>", words: "only of this task" },
+      SINCE,
+      { flags: "--tail <count>", words: "only the last lines to begin with" },
+      { flags: "--level <level>", words: "this and worse", choices: ["debug", "info", "warn", "error"] },
+      { flags: "--json", words: "one JSON object a line" },
+    ],
+    needs: "store",
+    examples: [
+      ["belfry logs -f", "everything, as it comes"],
+      ["belfry logs --since 24h --level error -l billing", "what went wrong since yesterday"],
+    ],
+    load: async () => (await import("../perform/logs.ts")).tailLogs,
+  },
+  {
+    name: "stats",
+    summary: "How runs have gone, for each schedule",
+    details: "Counts, and how long and how late they were. Of the last day unless --since says otherwise.",
+    options: [
+      SINCE,
+      { flags: "--schedule <key>", words: "only of this schedule" },
+      { flags: "--task <name>", words: "only of this task" },
+    ],
+    prints: "records",
+    needs: "store",
+    examples: [
+      ["belfry stats", "the last day"],
+      ["belfry stats --since 7d --json", "a week, for a program"],
+    ],
+    load: async () => (await import("../perform/stats.ts")).showStats,
+  },
+  {
+    name: "task list",
+    summary: "The tasks: who offers them, which schedules use them",
+    prints: "records",
+    needs: "store",
+    examples: [
+      ["belfry task list", "with workers and schedules of each"],
+      ["belfry task list -o name", "names only"],
+    ],
+    load: async () => (await import("../perform/task-list.ts")).listTasks,
+  },
+  {
+    name: "task run",
+    summary: "Run a task once, now or later, without a schedule",
+    args: [TASK],
+    options: [
+      { flags: "--payload <json>", words: "what it is given: JSON, @FILE, or - for standard input" },
+      { flags: "--delay <duration>", words: "not before this long from now" },
+      { flags: "--at <time>", words: "not before this time, in your zone" },
+      { flags: "--priority <value>", words: "low, normal, high or a whole number" },
+      { flags: "--id <id>", words: "the run's id; the same id again makes no second run" },
+      { flags: "--key <text>", words: "not while an unfinished run has this key" },
+      { flags: "--wait", words: "until it is done; the exit code says how it went" },
+      { flags: "--follow", words: "shows its log meanwhile" },
+      { flags: "--timeout <duration>", words: "waits no longer than this" },
+      BY,
+      DRY_RUN,
+    ],
+    prints: "records",
+    needs: "store",
+    examples: [
+      [`belfry task run http --payload '{"url":"https://example.com"}' --follow`, "a call, and how it went"],
+      ["belfry task run report --delay 2h --key report", "later, and only once"],
+    ],
+    load: async () => (await import("../perform/task-run.ts")).runTask,
+  },
+  {
+    name: "worker list",
+    summary: "The workers, their tasks, and which of them are silent",
+    prints: "records",
+    needs: "store",
+    examples: [
+      ["belfry worker list", "everyone who works on this store"],
+      ["belfry worker list --json", "for a program"],
+    ],
+    load: async () => (await import("../perform/worker-list.ts")).listWorkers,
+  },
+  {
+    name: "worker get",
+    summary: "All about a worker: its tasks, its heartbeat, what it performs",
+    args: [{ name: "id", words: "the worker's id, or the beginning of it", completes: "workers" }],
+    prints: "records",
+    needs: "store",
+    examples: [
+      ["belfry worker get web-1:4711", "what it is doing"],
+      ["belfry worker get web-1:4711 --json --fields silentForMs", "null while it is online"],
+    ],
+    load: async () => (await import("../perform/worker-get.ts")).getWorker,
+  },
+]

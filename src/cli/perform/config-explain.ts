@@ -1,0 +1,97 @@
+import type { Config } from "../../config.ts"
+import type { Call } from "../command.ts"
+import type { LoadedConfig } from "../config-file.ts"
+import { DEFAULT_STORE, masked } from "../open-store.ts"
+import { type Shown, showAll } from "../output.ts"
+import { configOf } from "../session.ts"
+
+/** One setting: what it is, and what said so. */
+interface Setting {
+  readonly setting: string
+  readonly value: string
+  readonly from: string
+}
+
+/** Nothing is opened: it also helps where the store can't be. */
+export async function explainConfig(call: Call): Promise<undefined> {
+  const loaded = await configOf(call)
+  const rows = [configRow(call, loaded), storeRow(call, loaded), ...configRows(loaded)]
+  await showAll(call, rows, settingRows())
+  return undefined
+}
+
+function configRow({ flags, io }: Call, loaded: LoadedConfig | null): Setting {
+  const value = loaded?.path ?? "none"
+  const from = flags.isOff("config")
+    ? "--no-config"
+    : flags.text("config") !== undefined
+      ? "--config"
+      : (io.env["BELFRY_CONFIG"] ?? "") !== ""
+        ? "BELFRY_CONFIG"
+        : loaded === null
+          ? "there is none in this folder"
+          : "this folder"
+  return { setting: "config", value, from }
+}
+
+function storeRow({ flags, io }: Call, loaded: LoadedConfig | null): Setting {
+  const flag = flags.text("store")
+  const env = io.env["BELFRY_STORE"] || undefined
+  const configured = loaded?.config.store
+  if (flag !== undefined) return { setting: "store", value: masked(flag), from: "--store" }
+  if (env !== undefined) return { setting: "store", value: masked(env), from: "BELFRY_STORE" }
+  if (configured === undefined) return { setting: "store", value: DEFAULT_STORE, from: "default" }
+  const value = typeof configured === "string" ? masked(configured) : "made by its code"
+  return { setting: "store", value, from: loaded!.path }
+}
+
+/** What holds where the configuration is silent; flags of `belfry start` come before both. */
+const DEFAULTS: Partial<Record<keyof Config, string>> = {
+  owner: "code",
+  release: "0",
+  prune: "on if an owner is named",
+  concurrency: "10",
+  lease: "30s",
+  pollInterval: "1m",
+  stopTimeout: "30s",
+  retention: "30 days, and 100 runs of each schedule",
+  command: "grace 5s, 5000 lines, 1 MiB",
+  http: "public addresses only, 30s",
+}
+
+function configRows(loaded: LoadedConfig | null): readonly Setting[] {
+  const config: Config = loaded?.config ?? {}
+  const said = (Object.keys(config) as (keyof Config)[]).filter(
+    (name) => name !== "store" && config[name] !== undefined,
+  )
+  const silent = (Object.keys(DEFAULTS) as (keyof Config)[]).filter((name) => !said.includes(name))
+  return [
+    ...said.map((setting) => ({ setting, value: valueWords(setting, config), from: loaded!.path })),
+    ...silent.map((setting) => ({ setting, value: DEFAULTS[setting]!, from: "default" })),
+  ]
+}
+
+/** Names only, where a value may hold a secret or is code. */
+function valueWords(setting: keyof Config, config: Config): string {
+  const names: Partial<Record<keyof Config, () => readonly string[]>> = {
+    tasks: () => (config.tasks ?? []).map(({ name }) => name),
+    schedules: () => (config.schedules ?? []).map(({ id }) => id),
+    commands: () => Object.keys(config.commands ?? {}),
+    hooks: () => Object.keys(config.hooks ?? {}),
+    http: () => Object.keys(config.http ?? {}),
+    logger: () => ["its own"],
+  }
+  const named = names[setting]
+  return named === undefined ? JSON.stringify(config[setting]) : named().join(", ") || "none"
+}
+
+function settingRows(): Shown<Setting> {
+  return {
+    columns: [
+      { header: "SETTING", text: ({ setting }) => setting, paint: () => "bold" },
+      { header: "VALUE", text: ({ value }) => value },
+      { header: "FROM", text: ({ from }) => from, paint: ({ from }) => (from === "default" ? "dim" : null) },
+    ],
+    nameOf: ({ setting }) => setting,
+  }
+}

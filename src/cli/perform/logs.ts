@@ -1,0 +1,102 @@
+import { hashText } from "../../core/hash.ts"
+import type { Scheduler } from "../../scheduler/scheduler.ts"
+import type { LogLineView, RunView } from "../../scheduler/views.ts"
+import type { Call } from "../command.ts"
+import { EXIT, type ExitCode } from "../exit-codes.ts"
+import { allSchedules } from "../lookups.ts"
+import { hint, jsonLine, paintOf } from "../output.ts"
+import { cutTo, printable } from "../printable.ts"
+import { Refusal } from "../refusal.ts"
+import { readRuns, runFilterOf } from "../run-filter.ts"
+import { withScheduler } from "../session.ts"
+import type { Colour } from "../table.ts"
+import { untilInterrupted } from "../waiting.ts"
+import { formatLine, isOver, readLog, wantedBy } from "./run-logs.ts"
+
+/** How many runs are read at a look; more at once nobody could follow. */
+const RUNS_MAX = 200
+const HOUR_MS = 3_600_000
+
+/** The lines of many runs in one stream, each with whose it is. */
+export async function tailLogs(call: Call): Promise<ExitCode | undefined> {
+  const tail = call.flags.whole("tail", { min: 0 })
+  return withScheduler(call, async ({ scheduler }) => {
+    const tailing = new Tailing(call, scheduler, await keysTagged(call, scheduler))
+    const lines = await tailing.look()
+    for (const text of lines.slice(tail === undefined ? 0 : Math.max(0, lines.length - tail)))
+      call.io.out(text)
+    if (!call.flags.isOn("follow")) {
+      if (lines.length === 0)
+        hint(call, "Nothing was written. Look further back with --since, or go on with -f.")
+      return undefined
+    }
+    return untilInterrupted(call, 1_000, async () => {
+      for (const text of await tailing.look()) call.io.out(text)
+      return null
+    })
+  })
+}
+
+/** Null where no tag was named: then runs without a schedule count, too. */
+async function keysTagged({ flags }: Call, scheduler: Scheduler): Promise<ReadonlySet<string> | null> {
+  const tag = flags.text("tag")
+  if (tag === undefined) return null
+  const keys = (await allSchedules(scheduler, { tag })).map(({ id }) => id)
+  if (keys.length > 0) return new Set(keys)
+  throw new Refusal(EXIT.notFound, `No schedule has the tag "${tag}".`, "See: belfry schedule list -o wide")
+}
+
+/** How far each run's log was read; one that is over and read is not asked again. */
+class Tailing {
+  readonly #call: Call
+  readonly #scheduler: Scheduler
+  readonly #keys: ReadonlySet<string> | null
+  readonly #since: number
+  readonly #isWanted: (line: LogLineView) => boolean
+  readonly #read = new Map<string, { last: LogLineView | null; isDone: boolean }>()
+
+  constructor(call: Call, scheduler: Scheduler, keys: ReadonlySet<string> | null) {
+    this.#call = call
+    this.#scheduler = scheduler
+    this.#keys = keys
+    const { since } = runFilterOf(call)
+    this.#since = Number.isFinite(since) ? since : call.io.clock.now() - HOUR_MS
+    this.#isWanted = wantedBy(call)
+  }
+
+  /** What is new, in the order it was written. */
+  async look(): Promise<readonly string[]> {
+    const { query } = runFilterOf(this.#call)
+    const filter = { query, since: this.#since, error: null }
+    const recent = await readRuns(this.#scheduler, filter, RUNS_MAX)
+    // Those that began long ago and still write.
+    const running = await this.#scheduler.runs.list({ ...query, state: "running", limit: RUNS_MAX })
+    const runs = new Map([...recent, ...running].map((run) => [run.id, run]))
+    const found: { run: RunView; line: LogLineView }[] = []
+    for (const run of runs.values()) for (const line of await this.#news(run)) found.push({ run, line })
+    return found
+      .sort((a, b) => a.line.at.getTime() - b.line.at.getTime())
+      .map(({ run, line }) => prefixed(this.#call, run, line))
+  }
+
+  async #news(run: RunView): Promise<readonly LogLineView[]> {
+    if (this.#keys !== null && !this.#keys.has(run.scheduleId ?? "")) return []
+    const { last, isDone } = this.#read.get(run.id) ?? { last: null, isDone: false }
+    if (isDone || run.state === "pending" || run.state === "skipped") return []
+    const lines = await readLog(this.#scheduler, run.id, last)
+    this.#read.set(run.id, { last: lines[lines.length - 1] ?? last, isDone: isOver(run) })
+    return lines.filter((line) => this.#isWanted(line) && line.at.getTime() >= this.#since)
+  }
+}
+
+const WIDTH = 24
+const COLOURS: readonly Colour[] = ["cyan", "green", "yellow", "blue"]
+
+/** The same schedule always has the same colour. */
+function prefixed(call: Call, run: RunView, line: LogLineView): string {
+  const name = run.scheduleId ?? run.task
+  if (call.flags.isOn("json"))
+    return jsonLine({ runId: run.id, scheduleId: run.scheduleId, task: run.task, ...line })
+  const colour = COLOURS[hashText(name) % COLOURS.length]!
+  return `${paintOf(call)(colour, cutTo(printable(name), WIDTH).padEnd(WIDTH))} ${formatLine(call, line)}`
+}

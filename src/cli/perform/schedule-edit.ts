@@ -1,0 +1,66 @@
+import { BelfryError } from "../../core/errors.ts"
+import type { ScheduleView } from "../../scheduler/views.ts"
+import type { Call } from "../command.ts"
+import { confirm } from "../confirm.ts"
+import { EXIT } from "../exit-codes.ts"
+import { lintsOf, tellLints } from "../lints.ts"
+import { scheduleOf } from "../lookups.ts"
+import { hint, showAll } from "../output.ts"
+import { problemOf, Refusal } from "../refusal.ts"
+import { entriesIn } from "../schedule-files.ts"
+import { scheduleRows } from "../schedule-rows.ts"
+import { withScheduler } from "../session.ts"
+import { wouldBe } from "../view-definition.ts"
+import { yamlText } from "../yaml-text.ts"
+import { changeTo, type Step, stepFor } from "./apply.ts"
+import { entryOf } from "./export.ts"
+
+/** The schedule as YAML in an editor; what comes back is checked, shown and asked about before it is stored. */
+export async function editSchedule(call: Call): Promise<undefined> {
+  const { io } = call
+  if (!io.canAsk)
+    throw new Refusal(
+      EXIT.usage,
+      "There is no terminal to edit on.",
+      "Change it with: belfry schedule set, or belfry apply -f FILE",
+    )
+  await withScheduler(call, async ({ scheduler }) => {
+    const schedule = await scheduleOf(scheduler, call.args[0]!)
+    const original = `${HEAD}${await yamlText(entryOf(schedule))}`
+    const step = await edited(call, schedule, original)
+    if (step === null || step.action !== "change") return hint(call, "Nothing was changed.")
+    hint(call, `${schedule.id}: ${step.fields.join(", ")} would change.`)
+    const { id, task, payload, ...options } = step.entry!
+    tellLints(call, lintsOf(wouldBe(id, options, { task, payload, now: io.clock.now() }), io.clock.now()))
+    await confirm(call, `Change ${schedule.id}?`, 1)
+    await changeTo(scheduler, step)
+    await showAll(call, [await scheduleOf(scheduler, schedule.id)], scheduleRows(call))
+  })
+  return undefined
+}
+
+const HEAD = "# Change it, save, and leave the editor. An empty file changes nothing.\n"
+
+/** Again as long as it can't be read and somebody wants to go on; null for nothing to do. */
+async function edited(call: Call, schedule: ScheduleView, original: string): Promise<Step | null> {
+  for (let text = original; ; ) {
+    text = await call.io.edit(text, `${schedule.id}.yaml`)
+    if (text === original || text.trim() === "") return null
+    try {
+      const [entry, another] = await entriesIn("the editor", text)
+      if (entry?.entry.id !== schedule.id || another !== undefined)
+        throw new Refusal(
+          EXIT.invalid,
+          `The text has to hold "${schedule.id}" and nothing else.`,
+          "Keep its id.",
+        )
+      const step = stepFor(entry.entry, { ...schedule, owner: null })
+      return step
+    } catch (error) {
+      if (!(error instanceof BelfryError || error instanceof Refusal)) throw error
+      hint(call, problemOf(error).message)
+      const answer = await call.io.ask("Edit it again? [Y/n] ")
+      if (/^n/i.test(answer.trim())) throw error
+    }
+  }
+}

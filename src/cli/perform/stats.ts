@@ -1,0 +1,102 @@
+import type { RunView } from "../../scheduler/views.ts"
+import type { Call } from "../command.ts"
+import { hint, type Shown, showAll } from "../output.ts"
+import { readRuns, runFilterOf } from "../run-filter.ts"
+import { withScheduler } from "../session.ts"
+import { spanWords } from "../time-words.ts"
+
+const DAY_MS = 86_400_000
+const RUNS_MAX = 100_000
+
+/** How the runs of one schedule, or of one task without a schedule, have gone. */
+interface Stat {
+  readonly name: string
+  readonly runs: number
+  readonly succeeded: number
+  readonly failed: number
+  readonly skipped: number
+  readonly p50Ms: number | null
+  readonly p95Ms: number | null
+  readonly lateP95Ms: number | null
+}
+
+export async function showStats(call: Call): Promise<undefined> {
+  const asked = runFilterOf(call)
+  const since = Number.isFinite(asked.since) ? asked.since : call.io.clock.now() - DAY_MS
+  await withScheduler(call, async ({ scheduler }) => {
+    const runs = await readRuns(scheduler, { ...asked, since }, RUNS_MAX)
+    if (runs.length === RUNS_MAX) hint(call, `Only of the newest ${RUNS_MAX} runs.`)
+    const stats = [...grouped(runs)]
+      .map(([name, own]) => statOf(name, own))
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+    await showAll(call, stats, statRows())
+  })
+  return undefined
+}
+
+const nameOf = ({ scheduleId, task }: RunView) => scheduleId ?? `(${task})`
+
+function grouped(runs: readonly RunView[]): ReadonlyMap<string, readonly RunView[]> {
+  const found = new Map<string, RunView[]>()
+  for (const run of runs) {
+    const own = found.get(nameOf(run))
+    if (own === undefined) found.set(nameOf(run), [run])
+    else own.push(run)
+  }
+  return found
+}
+
+function statOf(name: string, runs: readonly RunView[]): Stat {
+  const count = (state: RunView["state"]) => runs.filter((run) => run.state === state).length
+  const took = runs.filter(({ state }) => state === "succeeded").flatMap(({ durationMs }) => durationMs ?? [])
+  const late = runs.flatMap(({ scheduledFor, attempts, startedAt, triggeredBy }) => {
+    const began = attempts[0]?.startedAt ?? startedAt
+    const isOnTime = triggeredBy === "schedule" || triggeredBy === "catchup"
+    return !isOnTime || scheduledFor === null || began === null
+      ? []
+      : began.getTime() - scheduledFor.getTime()
+  })
+  return {
+    name,
+    runs: runs.length,
+    succeeded: count("succeeded"),
+    failed: count("failed"),
+    skipped: count("skipped"),
+    p50Ms: quantile(took, 0.5),
+    p95Ms: quantile(took, 0.95),
+    lateP95Ms: quantile(late, 0.95),
+  }
+}
+
+function quantile(values: readonly number[], part: number): number | null {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? null
+}
+
+function statRows(): Shown<Stat> {
+  const number = (header: string, of: (stat: Stat) => number) => ({
+    header,
+    text: (stat: Stat) => String(of(stat)),
+    isRight: true,
+  })
+  const span = (header: string, of: (stat: Stat) => number | null) => ({
+    header,
+    text: (stat: Stat) => String(of(stat) ?? "-"),
+    brief: (stat: Stat) => (of(stat) === null ? "" : spanWords(of(stat)!)),
+    isRight: true,
+  })
+  return {
+    columns: [
+      { header: "SCHEDULE", text: ({ name }) => name, paint: () => "bold" },
+      number("RUNS", ({ runs }) => runs),
+      number("SUCCEEDED", ({ succeeded }) => succeeded),
+      { ...number("FAILED", ({ failed }) => failed), paint: ({ failed }) => (failed > 0 ? "red" : null) },
+      number("SKIPPED", ({ skipped }) => skipped),
+      span("P50", ({ p50Ms }) => p50Ms),
+      span("P95", ({ p95Ms }) => p95Ms),
+      span("LATE P95", ({ lateP95Ms }) => lateP95Ms),
+    ],
+    nameOf: ({ name }) => name,
+    none: "There were no runs. Look further back with --since.",
+  }
+}

@@ -1,0 +1,56 @@
+import type { Call } from "../command.ts"
+import { instantFlag, payloadFrom, priorityFrom } from "../definition-flags.ts"
+import { EXIT, type ExitCode } from "../exit-codes.ts"
+import { hint, nextStep, showAll } from "../output.ts"
+import { Refusal } from "../refusal.ts"
+import { runRows } from "../run-rows.ts"
+import { tasksOf, withScheduler } from "../session.ts"
+import { allWorkers, isOnline } from "../worker-rows.ts"
+import { followRun } from "./run-wait.ts"
+
+/** One run of a task, without a schedule. */
+export async function runTask(call: Call): Promise<ExitCode | undefined> {
+  const { flags, io } = call
+  const name = call.args[0]!
+  const payload = await payloadFrom(call)
+  const [id, key, delay, priority] = [
+    flags.text("id"),
+    flags.text("key"),
+    flags.duration("delay"),
+    priorityFrom(call),
+  ]
+  const at = instantFlag(call, "at", io.zone)
+  return withScheduler(call, async ({ scheduler, loaded }) => {
+    const isConfigured = (await tasksOf(loaded?.config ?? {})).some((task) => task.name === name)
+    const offers = (await allWorkers(scheduler)).filter(
+      (worker) => isOnline(worker) && worker.tasks.includes(name),
+    )
+    if (!isConfigured && offers.length === 0)
+      hint(call, `No worker offers "${name}" now: the run waits until one does.`)
+    if (flags.isOn("dryRun")) {
+      hint(call, `Would run ${name} with ${JSON.stringify(payload ?? null)}. Nothing was changed.`)
+      return undefined
+    }
+    const { outcome, runId } = await scheduler.enqueue(name, payload, {
+      by: flags.text("by") ?? io.user,
+      ...(id === undefined ? {} : { id }),
+      ...(key === undefined ? {} : { key }),
+      ...(delay === undefined ? {} : { delay }),
+      ...(at === undefined ? {} : { at }),
+      ...(priority === undefined ? {} : { priority }),
+    })
+    if (outcome === "held")
+      throw new Refusal(
+        EXIT.conflict,
+        `Nothing was made: run ${runId} has the key "${key}" and isn't done.`,
+        `Wait for it: belfry run wait ${runId}`,
+      )
+    if (outcome === "exists") hint(call, `There is a run of that id already: it is shown as it is.`)
+    if (flags.isOn("wait") || flags.isOn("follow"))
+      return followRun(call, scheduler, runId, { isQuiet: !flags.isOn("follow") })
+    const run = await scheduler.runs.get(runId)
+    await showAll(call, run === null ? [] : [run], runRows(call))
+    nextStep(call, `Follow it: belfry run watch ${runId}`)
+    return undefined
+  })
+}

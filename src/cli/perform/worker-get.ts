@@ -1,0 +1,60 @@
+import type { RunView, WorkerView } from "../../scheduler/views.ts"
+import type { Call } from "../command.ts"
+import { EXIT } from "../exit-codes.ts"
+import { type Fact, formatFacts } from "../facts.ts"
+import { formatOf, isForPeople, isStructured, paintOf, showAll, showRecord } from "../output.ts"
+import { Refusal } from "../refusal.ts"
+import { runRows } from "../run-rows.ts"
+import { withScheduler } from "../session.ts"
+import { formatTable } from "../table.ts"
+import { distanceWords, zonedWords } from "../time-words.ts"
+import { allWorkers, workerRows, workerStateWords } from "../worker-rows.ts"
+
+export async function getWorker(call: Call): Promise<undefined> {
+  await withScheduler(call, async ({ scheduler }) => {
+    const worker = workerNamed(await allWorkers(scheduler), call.args[0]!)
+    const running = await scheduler.runs.list({ state: "running", limit: 1_000 })
+    const held = running.filter(({ workerId }) => workerId === worker.id)
+    if (isForPeople(call)) return describe(call, worker, held)
+    if (isStructured(formatOf(call)))
+      return showRecord(call, { ...worker, runs: held.map(({ id }) => id) }, formatOf(call))
+    return showAll(call, [worker], workerRows(call))
+  })
+  return undefined
+}
+
+/** By id, or by the beginning of one if only one has it. */
+function workerNamed(workers: readonly WorkerView[], id: string): WorkerView {
+  const matching = workers.filter((worker) => worker.id === id || worker.id.startsWith(id))
+  const exact = matching.find((worker) => worker.id === id)
+  if (exact !== undefined) return exact
+  if (matching.length === 1) return matching[0]!
+  if (matching.length > 1)
+    throw new Refusal(
+      EXIT.usage,
+      `${matching.length} workers begin with "${id}".`,
+      "Type more of the one you mean.",
+    )
+  throw new Refusal(EXIT.notFound, `There is no worker "${id}".`, "See which there are: belfry worker list")
+}
+
+function describe(call: Call, worker: WorkerView, held: readonly RunView[]): void {
+  const { io } = call
+  const now = io.clock.now()
+  const paint = paintOf(call)
+  const when = (at: Date) => `${zonedWords(at.getTime(), io.zone, now)}, ${distanceWords(at.getTime(), now)}`
+  const facts: readonly Fact[] = [
+    ["Worker", worker.id],
+    ["State", workerStateWords(worker)],
+    ["Host", `${worker.host}, process ${worker.pid}`],
+    ["Tasks", worker.tasks.join(", ")],
+    ["Slots", `${worker.running} of ${worker.slots} in use at its last heartbeat`],
+    ["Started", when(worker.startedAt)],
+    ["Heard of", when(worker.heartbeatAt)],
+  ]
+  io.out(formatFacts(facts, paint))
+  if (held.length === 0) return
+  io.out(`\n${paint("bold", "Performs")}\n`)
+  const about = { width: io.columns(), paint, hasHeaders: false, indent: "  " }
+  io.out(formatTable(held, runRows(call).columns, about))
+}

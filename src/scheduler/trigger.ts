@@ -1,0 +1,66 @@
+import { BelfryError } from "../core/errors.ts"
+import { formatInstant, type Instant, parseInstant } from "../core/instant.ts"
+import type { Json } from "../core/json.ts"
+import { requestOf } from "../core/new-run.ts"
+import type { PriorityOption, When } from "../core/options.ts"
+import { priorityOf } from "../core/policies.ts"
+import { cancel, type NewRun } from "../core/run.ts"
+import type { Overlap, Schedule } from "../core/schedule.ts"
+import { readFacts } from "../engine/facts.ts"
+import type { Store } from "../store/store.ts"
+import type { Because } from "./schedules.ts"
+
+export interface TriggerNowOptions extends Because {
+  /** Instead of the schedule's own. */
+  readonly payload?: unknown
+  readonly priority?: PriorityOption
+  /** Also leaves out the next occurrence. */
+  readonly insteadOfNext?: boolean
+  /** The instant the run is for, its `scheduledFor`; not in the future. None unless said. */
+  readonly asOf?: When
+  /** Instead of the schedule's own policy. `replace` cancels what is unfinished; nothing else does. */
+  readonly overlap?: Overlap["policy"]
+}
+
+/** One run by hand. Everything about it is checked here, before anything happens. */
+export function manualRun(
+  schedule: Schedule,
+  about: { id: string; payload: Json; now: Instant },
+  options: TriggerNowOptions,
+): NewRun {
+  const { reason = null, by = null, overlap, priority } = options
+  const asked =
+    overlap === undefined ? schedule : { ...schedule, overlap: { ...schedule.overlap, policy: overlap } }
+  return {
+    ...requestOf(asked),
+    id: about.id,
+    payload: about.payload,
+    scheduledFor: options.asOf === undefined ? null : instantPassed(schedule.id, options.asOf, about.now),
+    priority: priority === undefined ? schedule.priority : priorityOf(priority),
+    triggeredBy: "manual",
+    trigger: "manual",
+    reason,
+    by,
+    state: "pending",
+    delayMs: 0,
+    notBefore: null,
+    message: null,
+  }
+}
+
+function instantPassed(id: string, when: When, now: Instant): Instant {
+  const asOf = parseInstant(when, "asOf")
+  if (asOf <= now) return asOf
+  throw new BelfryError(
+    "BELFRY_RUN_INVALID",
+    `"${id}" can't be triggered as of ${formatInstant(asOf)}: that is in the future.`,
+  )
+}
+
+/** Ends what is unfinished of a schedule, so that a run by hand takes its place. */
+export async function cancelUnfinished(store: Store, schedule: Schedule, { by }: Because): Promise<void> {
+  const why = { reason: "Replaced by a run that was triggered", by: by ?? null }
+  const { unfinished } = await readFacts(store, schedule)
+  const cancels = unfinished.map((run) => cancel(run, why)).filter((change) => change !== null)
+  if (cancels.length > 0) await store.transition(cancels)
+}

@@ -1,0 +1,261 @@
+import assert from "node:assert/strict"
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { describe, test } from "vitest"
+import type { RunView, ScheduleView, WorkerView } from "../../src/index.ts"
+import { sqlite } from "../../src/sqlite.ts"
+import { aHeartbeat, aWorker } from "../../src/store.ts"
+import { type Terminal, terminal } from "./support.ts"
+
+const COMMANDS = {
+  hello: { argv: ["echo", "hello \u001b[31mworld"] },
+  bad: { argv: ["sh", "-c", "echo oh no >&2; exit 3"] },
+}
+const each = (id: string, command: string, tags: string[] = []) => ({
+  ...{ id, task: "command", cron: "0 0 1 1 *", payload: { command }, tags, retry: { attempts: 1 } },
+})
+
+/** A program with two schedules, each of which has run once, and then stopped. */
+async function withHistory(): Promise<Terminal> {
+  const shell = terminal()
+  const schedules = [each("greeting", "hello", ["nice"]), each("broken", "bad")]
+  shell.write("belfry.config.json", JSON.stringify({ commands: COMMANDS, schedules }))
+  const ended = shell.run("start", "--stop-timeout", "1s")
+  await shell.shows(/Ctrl-C stops it/)
+  for (const { id } of schedules) await shell.run("schedule", "trigger", id, "--wait")
+  shell.signal("SIGTERM")
+  await ended
+  return shell
+}
+
+/** Says that a worker was there that long ago; nobody says so again. */
+async function heardOf(shell: Terminal, id: string): Promise<void> {
+  const store = sqlite(join(shell.folder, "belfry.db"))
+  await store.heartbeat(aHeartbeat({ worker: aWorker({ id, tasks: ["report"] }) }))
+  await store.close()
+}
+
+describe("logs", () => {
+  test("the lines of many runs in the order they were written, each with whose it is", async () => {
+    const shell = await withHistory()
+
+    const all = await shell.run("logs")
+    const tagged = await shell.run("logs", "-l", "nice", "--json")
+    const errors = await shell.run("logs", "--schedule", "broken", "--tail", "1")
+    const none = await shell.run("logs", "-l", "nobody-has-it")
+
+    assert.match(all.out, /^greeting +2.* info {2}hello \\x1b\[31mworld.*\n[\s\S]*broken +2.*oh no/)
+    const lines = tagged.out
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line))
+    assert.ok(lines.every(({ scheduleId }) => scheduleId === "greeting"))
+    assert.equal(errors.out.trim().split("\n").length, 1)
+    assert.equal(none.code, 3)
+  })
+
+  test("-f goes on with what runs write later", async () => {
+    const shell = await withHistory()
+    const following = shell.run("logs", "-f", "--schedule", "greeting")
+    await shell.shows(/hello/)
+    const ended = shell.run("start")
+
+    await shell.run("schedule", "trigger", "greeting", "--wait")
+    const shown = await shell.shows(/greeting +2[^\n]*hello/)
+    shell.signal("SIGTERM")
+
+    assert.equal((await following).code, 130)
+    assert.equal((await ended).code, 0)
+    assert.equal(shown.match(/hello \\x1b/g)?.length, 1)
+  })
+
+  test("run logs --since leaves out what is older", async () => {
+    const shell = await withHistory()
+    const [run] = await shell.json<RunView[]>("run", "list", "--schedule", "broken")
+
+    assert.match((await shell.run("run", "logs", run!.id, "--since", "1h")).out, /oh no/)
+    assert.equal((await shell.run("run", "logs", run!.id, "--since", "+1h")).out, "")
+  })
+})
+
+test("stats count what became of runs, and how long they took", async () => {
+  const shell = await withHistory()
+
+  const stats =
+    await shell.json<{ name: string; succeeded: number; failed: number; p50Ms: number | null }[]>("stats")
+  const later = await shell.run("stats", "--since", "+1h")
+
+  assert.deepEqual(
+    stats.map(({ name, succeeded, failed }) => [name, succeeded, failed]),
+    [
+      ["broken", 0, 1],
+      ["greeting", 1, 0],
+    ],
+  )
+  assert.deepEqual([stats[0]!.p50Ms, stats[1]!.p50Ms! > 0], [null, true])
+  assert.equal(later.out.trim().split("\n").length, 1)
+})
+
+describe("task run", () => {
+  test("makes a run without a schedule; the same id again doesn't, and a held key is a conflict", async () => {
+    const shell = await withHistory()
+    const run = (...rest: string[]) =>
+      shell.run("task", "run", "command", "--payload", '{"command":"hello"}', "-o", "name", ...rest)
+
+    const made = await run("--id", "once", "--key", "one")
+    const again = await run("--id", "once")
+    const held = await run("--key", "one")
+    const refused = await shell.run("task", "run", "command", "--payload", '{"command":"rm"}')
+    const unknown = await shell.run("task", "run", "nobody", "--dry-run")
+
+    assert.deepEqual([made.out, again.out], ["once\n", "once\n"])
+    assert.match(again.err, /a run of that id already/)
+    assert.deepEqual([held.code, refused.code, unknown.code], [5, 6, 0])
+    assert.match(unknown.err, /No worker offers "nobody" now/)
+    assert.equal((await shell.json<RunView[]>("run", "list")).length, 3)
+  })
+})
+
+describe("workers", () => {
+  test("one that isn't heard of any more is silent, for how long is said, and it offers nothing", async () => {
+    const shell = terminal({ isTerminal: true })
+    shell.write("belfry.config.json", JSON.stringify({ lease: "100ms", pollInterval: "10ms" }))
+    await shell.run("s", "create", "n", "--task", "report", "--every", "1h")
+    await heardOf(shell, "dead-one")
+    await new Promise((resolve) => setTimeout(resolve, 150))
+
+    const list = await shell.run("worker", "list")
+    const doctor = await shell.run("doctor")
+    const top = await shell.run("top", "--once")
+    const tasks = await shell.json<{ name: string; workers: number }[]>("task", "list")
+    const occurrences = await shell.run("schedule", "occurrences", "n")
+
+    assert.match(list.out, /dead-one +silent for \d+ ms/)
+    assert.match(
+      doctor.out,
+      /! workers +nobody performs runs[\s\S]*! silent workers +1, such as dead-one: silent for/,
+    )
+    assert.match(top.out, /workers 0 \(0\/0 slots\), 1 silent[\s\S]*! worker dead-one has been silent for/)
+    assert.equal(tasks.find(({ name }) => name === "report")!.workers, 0)
+    assert.match(occurrences.err, /No worker offers its task "report" now/)
+  })
+
+  test("worker get takes the beginning of an id, and an unknown one is not found", async () => {
+    const shell = terminal()
+    await shell.run("s", "create", "n", "--task", "report", "--every", "1h")
+    await heardOf(shell, "host:1:abc")
+    await heardOf(shell, "host:2:def")
+
+    const worker = await shell.json<WorkerView & { runs: string[] }>("worker", "get", "host:2")
+
+    assert.deepEqual([worker.id, worker.silentForMs, worker.runs], ["host:2:def", null, []])
+    assert.equal((await shell.run("worker", "get", "host")).code, 2)
+    assert.equal((await shell.run("worker", "get", "elsewhere")).code, 3)
+  })
+})
+
+describe("schedule edit", () => {
+  async function withNightly(): Promise<Terminal> {
+    const shell = terminal({ isTerminal: true })
+    await shell.run("s", "create", "nightly", "--task", "t", "--cron", "30 2 * * *", "--timeout", "1m")
+    return shell
+  }
+  const get = (shell: Terminal) => shell.json<ScheduleView>("schedule", "get", "nightly")
+
+  test("what the editor leaves is stored once it is confirmed", async () => {
+    const shell = await withNightly()
+    shell.edits = [(text) => text.replace("30 2", "0 4").replace(/ *timeout.*\n/, "")]
+    shell.answers = ["y"]
+
+    const { code, err } = await shell.run("schedule", "edit", "nightly")
+
+    const { when, timeoutMs, revision } = await get(shell)
+    assert.equal(code, 0, err)
+    assert.match(err, /nightly: triggers, timeoutMs would change/)
+    assert.deepEqual([when, timeoutMs, revision], ["0 4 * * *", null, 2])
+  })
+
+  test("a mistake is told and can be mended; giving up changes nothing", async () => {
+    const shell = await withNightly()
+    shell.edits = [(text) => text.replace("30 2", "30 25"), (text) => text.replace("30 25", "30 5")]
+    shell.answers = ["", "y"]
+    const mended = await shell.run("schedule", "edit", "nightly")
+    shell.edits = [(text) => text.replace("id: nightly", "id: other")]
+    shell.answers = ["n"]
+    const given = await shell.run("schedule", "edit", "nightly")
+
+    assert.equal(mended.code, 0, mended.err)
+    assert.match(mended.err, /Hour "25" is out of range/)
+    assert.equal(given.code, 6)
+    assert.equal((await get(shell)).when, "30 5 * * *")
+  })
+
+  test("somebody else's edit meanwhile is a conflict; nothing done changes nothing", async () => {
+    const shell = await withNightly()
+    const store = join(shell.folder, "belfry.db")
+    shell.edits = [
+      async (text) => {
+        await terminal().run("s", "set", "nightly", "--description", "x", "--store", store)
+        return text.replace("30 2", "0 4")
+      },
+    ]
+    shell.answers = ["y"]
+
+    const { code, err } = await shell.run("schedule", "edit", "nightly")
+
+    assert.equal(code, 5, err)
+    assert.equal((await get(shell)).when, "30 2 * * *")
+    assert.match((await shell.run("schedule", "edit", "nightly")).err, /Nothing was changed/)
+    assert.equal((await terminal().run("schedule", "edit", "nightly", "--store", store)).code, 2)
+  })
+})
+
+test("schedule list -w shows the rows, then each that changes", async () => {
+  const shell = terminal()
+  await shell.run("s", "create", "a", "--task", "t", "--every", "1h")
+  await shell.run("s", "create", "b", "--task", "t", "--every", "1h")
+  const watching = shell.run("schedule", "list", "-w")
+  await shell.shows(/Watching[\s\S]*b\tactive/)
+
+  await shell.run("s", "pause", "b", "-q", "-o", "json")
+  const shown = await shell.shows(/b\tpaused/)
+  shell.signal("SIGINT")
+
+  assert.doesNotMatch(shown, /a\tactive/)
+  assert.equal((await watching).code, 130)
+})
+
+describe("init and config explain", () => {
+  test("init writes a configuration that starts, and never over another", async () => {
+    const shell = terminal()
+
+    const dry = await shell.run("init", "--dry-run")
+    const isThere = existsSync(join(shell.folder, "belfry.config.mjs"))
+    const made = await shell.run("init")
+    const again = await shell.run("init")
+    shell.write("tsconfig.json", "{}")
+
+    assert.deepEqual([dry.code, isThere, made.out, again.code], [0, false, "belfry.config.mjs\n", 5])
+    assert.match(dry.out, /defineConfig/)
+  })
+
+  test("the winner of each setting is named, and no password is shown", async () => {
+    const shell = terminal({ env: { BELFRY_STORE: "postgres://u:secret@h/db" } })
+    shell.write("belfry.config.json", JSON.stringify({ store: "./x.db", lease: "5s", commands: COMMANDS }))
+    const explain = async (...rest: string[]) =>
+      new Map(
+        (
+          await shell.json<{ setting: string; value: string; from: string }[]>("config", "explain", ...rest)
+        ).map(({ setting, value, from }) => [setting, [value, from]]),
+      )
+
+    const settings = await explain()
+    const flagged = await explain("--store", "./flag.db", "--no-config")
+
+    assert.deepEqual(settings.get("store"), ["postgres://u:***@h/db", "BELFRY_STORE"])
+    assert.deepEqual(settings.get("lease"), ['"5s"', join(shell.folder, "belfry.config.json")])
+    assert.deepEqual(settings.get("concurrency"), ["10", "default"])
+    assert.deepEqual(flagged.get("store"), ["./flag.db", "--store"])
+    assert.deepEqual(flagged.get("config"), ["none", "--no-config"])
+  })
+})

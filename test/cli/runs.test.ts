@@ -1,0 +1,179 @@
+import assert from "node:assert/strict"
+import { describe, test } from "vitest"
+import { silentLogger } from "../../src/engine/logger.ts"
+import { defineTask, type RunView } from "../../src/index.ts"
+import { createScheduler } from "../../src/scheduler/scheduler.ts"
+import { sqlite } from "../../src/sqlite.ts"
+import { type Terminal, terminal } from "./support.ts"
+
+/** Three failed runs of `report`, made by a worker that came and went. */
+async function withFailures(options?: Parameters<typeof terminal>[0]): Promise<Terminal> {
+  const shell = terminal(options)
+  const report = defineTask({
+    name: "report",
+    retry: { attempts: 1 },
+    run: () => {
+      throw new Error("ECONNRESET by peer")
+    },
+  })
+  const scheduler = createScheduler({
+    store: sqlite(`${shell.folder}/belfry.db`),
+    tasks: [report],
+    logger: silentLogger,
+  })
+  await scheduler.schedules.create("nightly", { task: "report", cron: "0 0 1 1 *", overlap: "allow" })
+  await scheduler.start({ roles: ["work"] })
+  for (let made = 0; made < 3; made++) {
+    const { runId } = await scheduler.schedules.trigger("nightly", { asOf: `2026-01-0${made + 1}T00:00:00Z` })
+    await scheduler.runs.wait(runId)
+  }
+  await scheduler.stop()
+  return shell
+}
+
+const states = async (shell: Terminal) =>
+  (await shell.json<RunView[]>("run", "list")).map(({ state }) => state)
+
+describe("run retry and cancel by filter", () => {
+  test("a dry run says which, and changes nothing", async () => {
+    const shell = await withFailures()
+
+    const dry = await shell.run("run", "retry", "--error", "econnreset", "--dry-run", "--no-headers")
+
+    assert.equal(dry.code, 0, dry.err)
+    assert.match(dry.err, /Would retry 3 runs\. Nothing was changed/)
+    assert.equal(dry.out.trim().split("\n").length, 3)
+    assert.deepEqual(await states(shell), ["failed", "failed", "failed"])
+  })
+
+  test("without a terminal it needs --yes; then all that were found are retried, and cancelled", async () => {
+    const shell = await withFailures()
+
+    const unasked = await shell.run("run", "retry", "--since", "1h")
+    const retried = await shell.run("run", "retry", "--since", "1h", "--yes", "-o", "name")
+    const waiting = await states(shell)
+    const cancelled = await shell.run("run", "cancel", "--schedule", "nightly", "--yes", "-n", "2")
+
+    assert.equal(unasked.code, 2)
+    assert.match(
+      unasked.err,
+      /nightly\+.* \(failed\)[\s\S]*Retry 3 runs\? Nobody can be asked here[\s\S]*--yes/,
+    )
+    assert.equal(retried.out.trim().split("\n").length, 3)
+    assert.deepEqual(waiting, ["pending", "pending", "pending"])
+    assert.match(cancelled.err, /There may be more than 2/)
+    assert.deepEqual((await states(shell)).sort(), ["cancelled", "cancelled", "pending"])
+  })
+
+  test("on a terminal it shows them and asks, also for a single one", async () => {
+    const shell = await withFailures({ isTerminal: true })
+    shell.answers = ["n", "y"]
+
+    const declined = await shell.run("run", "retry", "--status", "failed", "-n", "1")
+    const confirmed = await shell.run("run", "retry", "--status", "failed", "-n", "1")
+
+    assert.equal(declined.code, 2)
+    assert.equal(confirmed.code, 0, confirmed.err)
+    assert.deepEqual((await states(shell)).sort(), ["failed", "failed", "pending"])
+  })
+
+  test.each([
+    [["run", "retry"], /No run was named/],
+    [["run", "retry", "--status", "succeeded"], /Runs that are succeeded can't be retried/],
+    [["run", "cancel", "--status", "failed"], /Runs that are failed can't be cancelled/],
+    [["run", "cancel", "nightly", "--task", "report"], /exclude each other/],
+  ])("%j is wrong usage", async (argv, what) => {
+    const shell = await withFailures()
+
+    const { code, err } = await shell.run(...argv)
+
+    assert.equal(code, 2)
+    assert.match(err, what)
+  })
+
+  test("those that moved meanwhile are told, the others are done, and the exit says conflict", async () => {
+    const shell = await withFailures()
+    const [first, second] = await shell.json<RunView[]>("run", "list")
+    await shell.run("run", "retry", first!.id)
+
+    const { code, out, err } = await shell.run("run", "retry", first!.id, second!.id, "--yes", "-o", "name")
+
+    assert.equal(code, 5)
+    assert.match(err, /warning: Run ".*" is pending and can't be tried again/)
+    assert.equal(out, `${second!.id}\n`)
+  })
+
+  test("ids may come from standard input", async () => {
+    const shell = await withFailures()
+    shell.input = (await shell.run("run", "list", "-o", "name")).out
+
+    const { code, err } = await shell.run("run", "retry", "-", "--yes")
+
+    assert.equal(code, 0, err)
+    assert.deepEqual(await states(shell), ["pending", "pending", "pending"])
+    shell.input = "\n"
+    assert.equal((await shell.run("run", "retry", "-", "--yes")).code, 2)
+  })
+
+  test("with another payload it is a new run for the same occurrence", async () => {
+    const shell = await withFailures()
+    const [failed] = await shell.json<RunView[]>("run", "list")
+
+    const { code, out, err } = await shell.run(
+      "run",
+      "retry",
+      failed!.id,
+      "--payload",
+      '{"isGood":true}',
+      "--json",
+    )
+
+    const [made] = JSON.parse(out) as RunView[]
+    assert.equal(code, 0, err)
+    assert.notEqual(made!.id, failed!.id)
+    assert.deepEqual([made!.payload, made!.scheduledFor], [{ isGood: true }, failed!.scheduledFor])
+    assert.equal(made!.reason, `Instead of ${failed!.id}`)
+    assert.equal((await shell.json<RunView>("run", "get", failed!.id)).state, "failed")
+  })
+})
+
+describe("schedule trigger", () => {
+  test("--as-of says what it is for, in the schedule's zone; --overlap goes before the schedule's policy", async () => {
+    const shell = terminal()
+    await shell.run("s", "create", "n", "--task", "t", "--cron", "30 2 * * *", "--tz", "Europe/Berlin")
+    const first = await shell.run("s", "trigger", "n", "--as-of", "2026-03-28 02:30", "-o", "name")
+    const trigger = (overlap: string) => shell.run("s", "trigger", "n", "--overlap", overlap)
+
+    const refused = await trigger("skip")
+    const replaced = await trigger("replace")
+
+    const [, made] = await shell.json<RunView[]>("run", "list")
+    assert.equal(String(made!.scheduledFor), "2026-03-28T01:30:00.000Z")
+    assert.equal(`${made!.id}\n`, first.out)
+    assert.deepEqual([refused.code, replaced.code, made!.state], [5, 0, "cancelled"])
+    assert.match(refused.err, /add --overlap allow/)
+    assert.equal((await shell.run("s", "trigger", "n", "--as-of", "+1h")).code, 6)
+  })
+})
+
+test("schedule backfill --failed takes those whose run failed; two kinds at once are wrong usage", async () => {
+  const shell = await withFailures()
+  await shell.run("s", "set", "nightly", "--cron", "0 0 * * *")
+
+  const failed = await shell.run(
+    "s",
+    "backfill",
+    "nightly",
+    "--from",
+    "2026-01-01",
+    "--failed",
+    "--dry-run",
+    "--to",
+    "2026-01-05",
+  )
+  const both = await shell.run("s", "backfill", "nightly", "--from", "-1d", "--failed", "--all")
+
+  assert.match(failed.err, /0 occurrences to backfill\. 5 didn't fail/)
+  assert.equal(both.code, 2)
+  assert.match(both.err, /--failed and --all exclude each other/)
+})

@@ -1,0 +1,74 @@
+import assert from "node:assert/strict"
+import { describe, test } from "vitest"
+import type { RunView, ScheduleView } from "../../src/index.ts"
+import { terminal } from "./support.ts"
+
+describe("migrate", () => {
+  test("says the schema's number before and after, and only up changes anything", async () => {
+    const shell = terminal()
+
+    const before = await shell.json<{ schema: number; known: number }>("migrate", "status")
+    const plan = await shell.run("migrate", "plan")
+    const made = await shell.run("migrate")
+    const after = await shell.json<{ schema: number; isCurrent: boolean }>("migrate", "status")
+
+    assert.deepEqual([before.schema, plan.code], [0, 1])
+    assert.match(plan.out, /no schema yet; it would be made at schema \d+/)
+    assert.match(made.out, /was made at schema \d+; \d+ ms/)
+    assert.deepEqual([after.schema, after.isCurrent], [before.known, true])
+    assert.equal((await shell.run("migrate", "plan")).code, 0)
+    assert.equal((await shell.run("migrate", "down")).code, 2)
+    assert.match((await shell.run("doctor")).out, new RegExp(`✓ schema +${before.known}, the newest`))
+  })
+})
+
+describe("settings of the command task", () => {
+  test("reach it: output is cut where the configuration says", async () => {
+    const shell = terminal()
+    const config = { commands: { many: { argv: ["seq", "100"] } }, command: { maxLines: 7, grace: "1s" } }
+    shell.write("belfry.config.json", JSON.stringify(config))
+    await shell.run(
+      "s",
+      "create",
+      "m",
+      "--task",
+      "command",
+      "--every",
+      "1h",
+      "--payload",
+      '{"command":"many"}',
+    )
+    const ended = shell.run("start")
+    await shell.shows(/Ctrl-C stops it/)
+
+    await shell.run("s", "trigger", "m", "--wait")
+    const [run] = await shell.json<RunView[]>("run", "list")
+    shell.signal("SIGTERM")
+    await ended
+
+    assert.equal((run!.details as { isCut: boolean }).isCut, true)
+  })
+
+  test.each([
+    [{ command: { vacuum: { argv: ["x"] } } }, /unknown part "vacuum"/],
+    [{ command: { grace: "1s" } }, /no effect without "commands"/],
+  ])("%j is told at the door", async (config, what) => {
+    const shell = terminal()
+    shell.write("belfry.config.json", JSON.stringify(config))
+
+    const { code, err } = await shell.run("start")
+
+    assert.equal(code, 2)
+    assert.match(err, what)
+  })
+})
+
+test("a configuration may be YAML, as import crontab writes it", async () => {
+  const shell = terminal()
+  shell.write("belfry.config.yaml", "store: ./other.db\n")
+
+  await shell.run("s", "create", "n", "--task", "t", "--every", "1h")
+
+  const [schedule] = await shell.json<ScheduleView[]>("s", "list", "--store", "./other.db", "--no-config")
+  assert.equal(schedule!.id, "n")
+})
