@@ -14,7 +14,7 @@ import { succeed } from "../src/core/run.ts"
 import { aRun, aSchedule } from "../src/store/laws/factories.ts"
 
 const COUNT = Number(process.argv[2] ?? 20_000)
-const BATCH = 100
+const BATCH = 250
 const NOTHING = { message: null, details: null }
 
 const HOURLY: Partial<Schedule> = {
