@@ -6,6 +6,7 @@ export default defineConfig({
     cli: "src/cli.ts",
     config: "src/config.ts",
     cron: "src/cron.ts",
+    postgres: "src/postgres.ts",
     sqlite: "src/sqlite.ts",
     store: "src/store.ts",
     tasks: "src/tasks.ts",

@@ -1,7 +1,36 @@
 import { fileURLToPath } from "node:url"
-import { defineConfig } from "vitest/config"
+import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config"
 
 const source = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.meta.url))
+
+const SLOW = ["test/simulation/**/*.test.ts", "test/chaos/**/*.test.ts", "test/package/**/*.test.ts"]
+const POSTGRES = [
+  "test/conformance/postgres.test.ts",
+  "test/stores/postgres/**/*.test.ts",
+  "test/support/{postgres,pgbouncer}*.test.ts",
+]
+
+/** Its files share one server, which is found or fetched, started, and gone after the run. */
+function onPostgres(
+  name: string,
+  include: readonly string[],
+  version?: number,
+): TestProjectInlineConfiguration {
+  return {
+    extends: true,
+    test: {
+      name,
+      include: [...include],
+      globalSetup: "test/support/postgres-setup.ts",
+      provide: version === undefined ? {} : { postgresVersion: version },
+      testTimeout: 30_000,
+      hookTimeout: 120_000,
+    },
+  }
+}
+
+/** The oldest that is supported and the newest; the machine's own is most often between them. */
+const VERSIONS = process.platform === "linux" && process.arch === "x64" ? [13, 18] : [18]
 
 export default defineConfig({
   resolve: {
@@ -11,24 +40,21 @@ export default defineConfig({
     ],
   },
   test: {
-    // `fast` is what `npm run test:runtimes` repeats on every Node line; `slow` needs many seconds.
+    // `fast` is what `npm run test:runtimes` repeats on every Node line; `slow` needs many seconds, the others a server.
     projects: [
       {
         extends: true,
         test: {
           name: "fast",
           include: ["src/**/*.test.ts", "test/**/*.test.ts"],
-          exclude: ["test/simulation/**", "test/chaos/**", "test/package/**"],
+          exclude: [...SLOW, ...POSTGRES],
         },
       },
-      {
-        extends: true,
-        test: {
-          name: "slow",
-          include: ["test/simulation/**/*.test.ts", "test/chaos/**/*.test.ts", "test/package/**/*.test.ts"],
-          testTimeout: 300_000,
-        },
-      },
+      { extends: true, test: { name: "slow", include: SLOW, testTimeout: 300_000 } },
+      onPostgres("postgres", POSTGRES),
+      ...VERSIONS.map((version) =>
+        onPostgres(`postgres-${version}`, ["test/conformance/postgres.test.ts"], version),
+      ),
     ],
   },
 })

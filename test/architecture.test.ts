@@ -50,6 +50,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   laws: ["core", "store", "node:assert/strict"],
   stores: ["core", "store"],
   "stores/sqlite": ["core", "store", "@photostructure/sqlite", ...["fs", "path"].map(node)],
+  "stores/postgres": ["core", "store", "pg"],
   engine: ["core", "store", "node:crypto"],
   scheduler: ["core", "store", "engine", "node:os"],
   tasks: [
@@ -70,6 +71,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "store",
     "laws",
     "stores/memory",
+    "stores/postgres",
     "stores/sqlite",
     "engine",
     "scheduler",

@@ -1,0 +1,57 @@
+import { BelfryError } from "./core/errors.ts"
+import { systemClock } from "./engine/clock.ts"
+import type { Pool } from "./stores/postgres/client.ts"
+import { poolFor } from "./stores/postgres/own-pool.ts"
+import { createPostgresStore, type PostgresStore } from "./stores/postgres/postgres-store.ts"
+
+export type { Pool, Queryable } from "./stores/postgres/client.ts"
+export type { PostgresStore } from "./stores/postgres/postgres-store.ts"
+
+export interface PostgresOptions {
+  /** `postgres://user:password@host/database`. Belfry makes a pool of its own. */
+  readonly url?: string
+  /** Or your own `pg.Pool`, which stays yours to end. */
+  readonly pool?: Pool
+  /** Where Belfry's tables are; `belfry` unless said. */
+  readonly schema?: string
+  /** How many connections the pool of its own may have. */
+  readonly connections?: number
+}
+
+/** A store in a PostgreSQL database, 13 or later. */
+export function postgres(options: string | PostgresOptions): PostgresStore {
+  const {
+    url,
+    pool,
+    schema = "belfry",
+    connections = 10,
+  } = typeof options === "string" ? ({ url: options } as PostgresOptions) : options
+  if ((url === undefined) === (pool === undefined)) {
+    throw new BelfryError("BELFRY_STORE_UNFIT", "postgres() takes either a url or a pool.")
+  }
+  if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
+    const text = `The schema "${schema}" has to be a plain name: lower case letters, digits and underscores.`
+    throw new BelfryError("BELFRY_STORE_UNFIT", text)
+  }
+  const where = url === undefined ? "the database" : placeOf(url)
+  return createPostgresStore(
+    async () =>
+      pool === undefined ? { pool: await poolFor(url!, connections), isOurs: true } : { pool, isOurs: false },
+    { schema, where, deadlineMs: DEADLINE_MS },
+    systemClock,
+  )
+}
+
+/** Longer than any statement of Belfry's takes on a database that is well. */
+const DEADLINE_MS = 5_000
+
+/** Without the password. */
+function placeOf(url: string): string {
+  try {
+    const { host, pathname } = new URL(url)
+    return `PostgreSQL at ${host}${pathname}`
+  } catch {
+    // The driver understands other forms too, and says what is wrong with this one.
+    return "PostgreSQL"
+  }
+}

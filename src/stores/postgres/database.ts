@@ -1,0 +1,152 @@
+import { BelfryError } from "../../core/errors.ts"
+import type { Pool, PoolClient, Queryable } from "./client.ts"
+import { faultOf, isWorthRepeating, sqlstateOf } from "./faults.ts"
+import type { Row } from "./rows.ts"
+
+/** The store's own waiting: a timer. The system's clock fits; so does a test's. */
+export interface Waiting {
+  setTimer(delayMs: number, callback: () => void): () => void
+  monotonic(): number
+  random(): number
+}
+
+export interface DatabaseOptions {
+  readonly schema: string
+  /** How long a call may take, waiting for a connection included. */
+  readonly deadlineMs: number
+  /** For messages: where the database is, without its password. */
+  readonly where: string
+}
+
+/** Who runs statements: the pool, a reserved connection, or somebody's transaction. */
+export interface Runner {
+  rows(text: string, values?: readonly unknown[]): Promise<readonly Row[]>
+}
+
+const TRIES = 6
+const RETRY_MS = 5
+
+/** Every value as the text the server sent: what a program has set for all its queries (dates, big numbers) is not ours. */
+const AS_TEXT = { getTypeParser: () => (value: string) => value }
+
+/** Statements on a pool's connections, each by a deadline. */
+export class Database implements Runner {
+  readonly #pool: Pool
+  readonly #options: DatabaseOptions
+  readonly #waiting: Waiting
+  readonly #texts: Texts
+
+  constructor(pool: Pool, options: DatabaseOptions, waiting: Waiting) {
+    this.#pool = pool
+    this.#options = options
+    this.#waiting = waiting
+    this.#texts = new Texts(options.schema)
+  }
+
+  rows(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
+    return this.#repeatedly(() => this.withClient((client) => this.#texts.query(client, text, values)))
+  }
+
+  /** Statements on a connection that is somebody else's business: a transaction, or one that is reserved. */
+  on(client: Queryable): Runner {
+    return {
+      rows: async (text, values = []) => {
+        try {
+          return await this.by(this.#texts.query(client, text, values))
+        } catch (error) {
+          throw faultOf(error, this.#options.where)
+        }
+      },
+    }
+  }
+
+  /** One connection for the work, given back after it; not used again if it fell silent or broke. */
+  async withClient<T>(work: (client: Queryable) => Promise<T>): Promise<T> {
+    const { where } = this.#options
+    let client: PoolClient | null = null
+    try {
+      client = await this.#connected()
+      const result = await this.by(work(client))
+      client.release()
+      return result
+    } catch (error) {
+      // What the server refused leaves the connection as it was; anything else may have left an answer on the way.
+      client?.release(sqlstateOf(error) === null)
+      throw faultOf(error, where)
+    }
+  }
+
+  /** Ends by the deadline, whatever the network does. */
+  by<T>(work: Promise<T>): Promise<T> {
+    const { deadlineMs, where } = this.#options
+    return new Promise((resolve, reject) => {
+      const stop = this.#waiting.setTimer(deadlineMs, () => {
+        const text = `${where} did not answer within ${deadlineMs / 1000} s.`
+        reject(new BelfryError("BELFRY_STORE_UNAVAILABLE", text))
+      })
+      work.then(resolve, reject).finally(stop)
+    })
+  }
+
+  #connected(): Promise<PoolClient> {
+    const connecting = this.#pool.connect()
+    return this.by(connecting).catch((error) => {
+      // It may still come: nobody waits for it any more.
+      connecting.then((late) => late.release(), noted)
+      throw error
+    })
+  }
+
+  async #repeatedly<T>(attempt: () => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await attempt()
+      } catch (error) {
+        if (!isWorthRepeating((error as Error).cause) || tries >= TRIES) throw error
+      }
+      await this.#pause(RETRY_MS * tries * (0.5 + this.#waiting.random()))
+    }
+  }
+
+  #pause(delayMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.setTimer(delayMs, resolve)
+    })
+  }
+}
+
+/** The deadline has told the caller already. */
+function noted(): void {}
+
+/** The statements' texts in the schema asked for. Nothing is prepared: see `engineFunction`. */
+class Texts {
+  readonly #schema: string
+  readonly #known = new Map<string, string>()
+
+  constructor(schema: string) {
+    this.#schema = schema
+  }
+
+  async query(client: Queryable, text: string, values: readonly unknown[]): Promise<readonly Row[]> {
+    const { rows } = await client.query({ text: this.#of(text), values, rowMode: "array", types: AS_TEXT })
+    return rows as readonly Row[]
+  }
+
+  #of(text: string): string {
+    let own = this.#known.get(text)
+    if (own === undefined) {
+      own = inSchema(text, this.#schema)
+      this.#known.set(text, own)
+    }
+    return own
+  }
+}
+
+/** The texts say `belfry.` throughout; another schema's name takes its place. */
+export function inSchema(text: string, schema: string): string {
+  if (schema === "belfry") return text
+  return text
+    .replaceAll(/\bbelfry\./g, `"${schema}".`)
+    .replaceAll(/\bschema( if not exists)? belfry\b/g, `schema$1 "${schema}"`)
+    .replaceAll("'belfry'", `'${schema}'`)
+}

@@ -1,0 +1,75 @@
+import { BelfryError, type ErrorCode } from "../../core/errors.ts"
+
+/** SQLSTATEs that Belfry tells apart; https://www.postgresql.org/docs/current/errcodes-appendix.html. */
+const SQLSTATE = {
+  UNIQUE: "23505",
+  SERIALIZATION: "40001",
+  DEADLOCK: "40P01",
+  /** Ours: `belfry.undo()`. */
+  UNDONE: "BF001",
+} as const
+
+export function sqlstateOf(error: unknown): string | null {
+  const code = (error as { code?: unknown } | null)?.code
+  return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) ? code : null
+}
+
+/** Nothing happened, and the next try may succeed. */
+export function isWorthRepeating(error: unknown): boolean {
+  const code = sqlstateOf(error)
+  return code === SQLSTATE.SERIALIZATION || code === SQLSTATE.DEADLOCK
+}
+
+export function isUndone(error: unknown): boolean {
+  return sqlstateOf(error) === SQLSTATE.UNDONE
+}
+
+export function isTaken(error: unknown): boolean {
+  return sqlstateOf(error) === SQLSTATE.UNIQUE
+}
+
+/** What the driver or the server said, in words that say what to do. Whatever is not theirs is passed on as it is. */
+export function faultOf(error: unknown, where: string): unknown {
+  if (error instanceof BelfryError || !(error instanceof Error)) return error
+  const code = sqlstateOf(error)
+  if (code === null && !isOfConnection(error)) return error
+  const [name, text] = describe(code, where)
+  return new BelfryError(name, `${text} PostgreSQL says: ${error.message}.`, {
+    details: { sqlstate: code },
+    cause: error,
+  })
+}
+
+function isOfConnection(error: Error): boolean {
+  const code = (error as { code?: unknown }).code
+  return typeof code === "string" || /connect|terminat|timeout|socket|closed|ended/i.test(error.message)
+}
+
+function describe(code: string | null, where: string): readonly [ErrorCode, string] {
+  switch (code) {
+    case "53100":
+      return ["BELFRY_STORE_FULL", `There is no room to write on ${where}; nothing was changed.`]
+    case "25006":
+      return ["BELFRY_STORE_READ_ONLY", `${where} can't be written to: it is a standby, or set to read only.`]
+    case "28000":
+    case "28P01":
+      return ["BELFRY_STORE_UNFIT", `${where} refuses this user or password.`]
+    case "3D000":
+      return ["BELFRY_STORE_UNFIT", `The database of ${where} doesn't exist. Create it first: createdb.`]
+    case "42501":
+      return [
+        "BELFRY_STORE_UNFIT",
+        `This user may not do that on ${where}. Grant it, or let an owner migrate.`,
+      ]
+    case "42P01":
+    case "42883":
+    case "42703":
+    case "3F000":
+      return [
+        "BELFRY_STORE_UNFIT",
+        `Belfry's tables on ${where} are not as they should be. Run: belfry migrate.`,
+      ]
+    default:
+      return ["BELFRY_STORE_UNAVAILABLE", `${where} can't be used.`]
+  }
+}

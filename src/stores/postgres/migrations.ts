@@ -1,0 +1,74 @@
+import { BelfryError } from "../../core/errors.ts"
+import { hashText } from "../../core/hash.ts"
+import type { Queryable } from "./client.ts"
+import { inSchema } from "./database.ts"
+import { CHANGE } from "./schema-1/change.ts"
+import { CLAIM } from "./schema-1/claim.ts"
+import { DUE } from "./schema-1/due.ts"
+import { EXTEND } from "./schema-1/extend.ts"
+import { SQL_FACE } from "./schema-1/face.ts"
+import { FIRE } from "./schema-1/fire.ts"
+import { TABLES } from "./schema-1/tables.ts"
+
+/** Each takes the schema one number further. Never edited after release: a change is one more at the end. */
+export const MIGRATIONS: readonly string[] = [[TABLES, DUE, FIRE, CLAIM, EXTEND, CHANGE, SQL_FACE].join("\n")]
+
+/** 0 for a database that Belfry has never opened. */
+export async function schemaOf(client: Queryable, schema: string): Promise<number> {
+  const there = { text: "select to_regclass($1) is not null as is_there", values: [`"${schema}".migrations`] }
+  const { rows: found } = await client.query(there)
+  if (!(found[0] as { is_there: boolean }).is_there) return 0
+  const text = inSchema("select coalesce(max(number), 0)::text as number from belfry.migrations", schema)
+  const { rows } = await client.query({ text })
+  return Number((rows[0] as { number: string }).number)
+}
+
+/**
+ * Brings the database to the newest schema, or changes nothing: one transaction, and whoever comes second waits for a lock
+ * and finds the work done. Processes of an older version go on meanwhile: a migration only adds.
+ */
+export async function migrate(
+  client: Queryable,
+  { schema, where }: { schema: string; where: string },
+  migrations: readonly string[] = MIGRATIONS,
+): Promise<void> {
+  // Without a lock first: nearly always there is nothing to do, and then nobody waits.
+  if (isCurrent(await schemaOf(client, schema), migrations, where)) return
+  await client.query({ text: "begin" })
+  try {
+    await client.query({ text: "select pg_advisory_xact_lock($1)", values: [hashText(`belfry ${schema}`)] })
+    await client.query({ text: inSchema("create schema if not exists belfry", schema) })
+    await client.query({ text: inSchema(CREATE_MIGRATIONS, schema) })
+    const current = await schemaOf(client, schema)
+    if (!isCurrent(current, migrations, where)) {
+      for (const [index, sql] of migrations.entries()) {
+        if (index < current) continue
+        await client.query({ text: inSchema(sql, schema) })
+        const text = inSchema("insert into belfry.migrations (number) values ($1)", schema)
+        await client.query({ text, values: [index + 1] })
+      }
+    }
+    await client.query({ text: "commit" })
+  } catch (error) {
+    // A connection that broke has nothing to roll back; the error that broke it is the one to tell.
+    await client.query({ text: "rollback" }).catch(() => undefined)
+    throw error
+  }
+}
+
+const CREATE_MIGRATIONS = `
+  create table if not exists belfry.migrations (
+    number integer primary key,
+    applied_at timestamptz not null default clock_timestamp()
+  )`
+
+function isCurrent(schema: number, migrations: readonly string[], where: string): boolean {
+  if (schema > migrations.length) {
+    throw new BelfryError(
+      "BELFRY_STORE_SCHEMA_NEWER",
+      `${where} is at schema ${schema}; this version of belfry knows ${migrations.length}. Upgrade belfry before opening it.`,
+      { details: { schema, known: migrations.length } },
+    )
+  }
+  return schema === migrations.length
+}

@@ -1,0 +1,25 @@
+import { BelfryError } from "../../core/errors.ts"
+import type { Pool } from "./client.ts"
+
+/** A pool of the user's `pg`: Belfry doesn't bring it, so that there is one version of it in a program. */
+export async function poolFor(url: string, connections: number): Promise<Pool> {
+  const { default: pg } = await loadDriver()
+  return new pg.Pool({
+    connectionString: url,
+    max: connections,
+    application_name: "belfry",
+    keepAlive: true,
+  }) as unknown as Pool
+}
+
+async function loadDriver(): Promise<typeof import("pg")> {
+  try {
+    return await import("pg")
+  } catch (cause) {
+    throw new BelfryError(
+      "BELFRY_STORE_UNFIT",
+      "The PostgreSQL store needs the driver pg, which is not installed here. Install it: npm install pg",
+      { cause },
+    )
+  }
+}

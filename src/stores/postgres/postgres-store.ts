@@ -1,0 +1,221 @@
+import { BelfryError } from "../../core/errors.ts"
+import type { Hint, Store } from "../../store/store.ts"
+import type { Pool, Queryable } from "./client.ts"
+import { Database, type DatabaseOptions, type Runner, type Waiting } from "./database.ts"
+import { migrate } from "./migrations.ts"
+import { News, NOTIFY } from "./news.ts"
+import { instantOf, ms } from "./rows.ts"
+import { Session } from "./session.ts"
+import { claimRuns } from "./statements/claiming.ts"
+import { dueSchedules } from "./statements/due.ts"
+import { enqueueRuns } from "./statements/enqueuing.ts"
+import { countRuns, findRuns, findWorkers } from "./statements/finding.ts"
+import { firePlans } from "./statements/firing.ts"
+import { beat } from "./statements/heartbeat.ts"
+import { appendLines, readLines } from "./statements/logs.ts"
+import { prune } from "./statements/pruning.ts"
+import { deleteSchedule, findSchedules, putSchedule } from "./statements/schedules.ts"
+import { changeRuns } from "./statements/transition.ts"
+
+export interface PostgresStore extends Store {
+  /**
+   * The same store inside somebody's transaction: what is written through it comes with their commit, or not at all. It
+   * lives as long as the transaction; opening and closing it does nothing.
+   */
+  within(transaction: Queryable): Store
+}
+
+/** How many more of the due schedules are chosen from after races were lost. */
+const SPREAD = 10
+
+const SELECT_NOW = `select ${ms("date_trunc('milliseconds', clock_timestamp())")}`
+
+/**
+ * Everything in one schema of a PostgreSQL database. Each call is one statement, which takes effect whole or not at all, and
+ * is decided by the rows as they are when they are locked: so no transaction is open while a program thinks, and a
+ * connection pooler may stand in between.
+ */
+export function createPostgresStore(
+  makePool: () => Promise<{ pool: Pool; isOurs: boolean }>,
+  options: DatabaseOptions,
+  waiting: Waiting,
+): PostgresStore {
+  const door = new Door(makePool, options, waiting)
+  return {
+    ...operations({
+      pool: async () => (await door.opened()).database,
+      reserved: async () => (await door.opened()).session.runner(),
+      tell: async (hints) => door.tell(hints),
+    }),
+    async open() {
+      await door.opened()
+    },
+    close: () => door.close(),
+    async listen(onHint) {
+      const { session } = await door.opened()
+      const stop = session.listen(onHint)
+      return async () => stop()
+    },
+    within: (transaction) => within(transaction, door),
+  }
+}
+
+function within(transaction: Queryable, door: Door): Store {
+  const runner = async () => (await door.opened()).database.on(transaction)
+  return {
+    ...operations({
+      pool: runner,
+      reserved: runner,
+      // With the commit, and not before it: who came sooner would find nothing.
+      tell: async (hints) => {
+        if (hints.length > 0) await (await runner()).rows(NOTIFY, [door.channel, [...hints]])
+      },
+    }),
+    open: async () => undefined,
+    close: async () => undefined,
+    listen: async () => async () => undefined,
+  }
+}
+
+interface Ways {
+  pool(): Promise<Runner>
+  reserved(): Promise<Runner>
+  tell(hints: readonly Hint[]): Promise<void>
+}
+
+function operations(ways: Ways): Omit<Store, "open" | "close" | "listen"> {
+  /** Races that were lost: the next look is at more schedules, so that not everyone chooses the same. */
+  let isCrowded = false
+  return {
+    async now() {
+      const [row] = await (await ways.pool()).rows(SELECT_NOW)
+      return instantOf(row![0]!)
+    },
+
+    async putSchedule(schedule, ifVersion) {
+      const answer = await putSchedule(await ways.pool(), schedule, ifVersion)
+      if (answer.outcome === "done") await ways.tell(["schedules"])
+      return answer
+    },
+    async deleteSchedule(id, ifVersion) {
+      const answer = await deleteSchedule(await ways.pool(), id, ifVersion)
+      if (answer.outcome === "done") await ways.tell(["schedules"])
+      return answer
+    },
+    async dueSchedules({ limit }) {
+      return dueSchedules(await ways.pool(), limit, isCrowded ? limit * SPREAD : limit)
+    },
+    async fire(plans) {
+      const { answers, news } = await firePlans(await ways.pool(), plans)
+      const stale = answers.filter(({ outcome }) => outcome === "stale").length
+      isCrowded = stale * 2 > plans.length
+      await ways.tell(news)
+      return answers
+    },
+
+    async enqueue(runs) {
+      if (runs.length === 0) return []
+      const answers = await enqueueRuns(await ways.pool(), runs)
+      const isNews = answers.some(
+        ({ outcome }, index) => outcome === "created" && runs[index]!.state === "pending",
+      )
+      await ways.tell(isNews ? ["runs"] : [])
+      return answers
+    },
+    claim: async (request) => claimRuns(await ways.pool(), request),
+    heartbeat: async (heartbeat) => beat(await ways.reserved(), heartbeat),
+    async transition(changes) {
+      const { answers, news } = await changeRuns(await ways.pool(), changes)
+      await ways.tell(news)
+      return answers
+    },
+    prune: async (request) => prune(await ways.pool(), request),
+
+    appendLogs: async (lines) => appendLines(await ways.pool(), lines),
+    readLogs: async (page) => readLines(await ways.pool(), page),
+
+    findSchedules: async (filter, page) => findSchedules(await ways.pool(), filter, page),
+    findRuns: async (filter, page) => findRuns(await ways.pool(), filter, page),
+    countRuns: async (filter) => countRuns(await ways.pool(), filter),
+    findWorkers: async (page) => findWorkers(await ways.pool(), page),
+  }
+}
+
+interface Opened {
+  readonly pool: Pool
+  readonly isOurs: boolean
+  readonly database: Database
+  readonly session: Session
+  readonly news: News
+}
+
+/** Opens once, whoever asks first; a failed opening may be tried again, a closed store may not. */
+class Door {
+  readonly channel: string
+  readonly #makePool: () => Promise<{ pool: Pool; isOurs: boolean }>
+  readonly #options: DatabaseOptions
+  readonly #waiting: Waiting
+  #opening: Promise<Opened> | null = null
+  #opened: Opened | null = null
+  #isClosed = false
+
+  constructor(
+    makePool: () => Promise<{ pool: Pool; isOurs: boolean }>,
+    options: DatabaseOptions,
+    waiting: Waiting,
+  ) {
+    this.#makePool = makePool
+    this.#options = options
+    this.#waiting = waiting
+    this.channel = options.schema
+  }
+
+  opened(): Promise<Opened> {
+    if (this.#isClosed) {
+      const text = `The store on ${this.#options.where} was closed.`
+      return Promise.reject(new BelfryError("BELFRY_STORE_CLOSED", text))
+    }
+    this.#opening ??= this.#open().catch((error) => {
+      this.#opening = null
+      throw error
+    })
+    return this.#opening
+  }
+
+  /** To others by the server, to this process at once. */
+  tell(hints: readonly Hint[]): void {
+    if (hints.length > 0) this.#opened?.news.tell(hints)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    const opened = await this.#opening?.catch(() => null)
+    if (opened === null || opened === undefined) return
+    this.#opening = null
+    opened.news.close()
+    opened.session.close()
+    if (opened.isOurs) await opened.pool.end()
+    else opened.pool.off?.("error", ignored)
+  }
+
+  async #open(): Promise<Opened> {
+    const { pool, isOurs } = await this.#makePool()
+    // Without a listener, an idle connection that the server ends would end the process.
+    pool.on?.("error", ignored)
+    const database = new Database(pool, this.#options, this.#waiting)
+    try {
+      await database.withClient((client) => migrate(client, this.#options))
+    } catch (error) {
+      if (isOurs) await pool.end()
+      else pool.off?.("error", ignored)
+      throw error
+    }
+    const session = new Session(pool, database, this.#waiting, this.channel)
+    const news = new News(database, this.#waiting, this.channel)
+    this.#opened = { pool, isOurs, database, session, news }
+    return this.#opened
+  }
+}
+
+/** The pool has taken the connection out already; the next call makes another. */
+function ignored(): void {}

@@ -1,0 +1,131 @@
+import type { Json } from "../../core/json.ts"
+import { catchUpOf, dstOf, overlapOf } from "../../core/policies.ts"
+import { definitionOf } from "../../core/reconcile.ts"
+import type { Schedule, ScheduleDefinition, ScheduleProgress } from "../../core/schedule.ts"
+import type { Trigger } from "../../core/timetable.ts"
+import { instantOf, jsonOf, ms, numberOf, type Row, type Text, textOrNull } from "./rows.ts"
+
+/**
+ * A schedule's row can be read and written by people: what they use has a column, and `options` holds the rest, of which
+ * anything may be missing. What can't be understood is not this module's business: the plan says so on the schedule.
+ */
+export const scheduleColumns = (s: string) => `
+    ${s}.id, ${s}.version, ${s}.revision, ${ms(`${s}.created_at`)}, ${ms(`${s}.updated_at`)}, ${s}.declared_as, ${s}.task,
+    ${s}.owner, ${ms(`${s}.next_run_at`)}, ${ms(`${s}.covered_until`)}, ${s}.overrides, ${s}.paused, ${s}.run_count,
+    ${s}.last_run_id, ${ms(`${s}.last_run_at`)}, ${s}.last_error, ${ms(`${s}.finished_at`)}, ${s}.function, ${s}.description,
+    ${s}.cron, ${s}.timezone, ${s}.payload, ${s}.enabled, ${s}.priority, to_json(${s}.tags), ${s}.triggers, ${s}.options`
+
+/** By place, in the order of `scheduleColumns`; `from` is where they begin in the row. */
+export function scheduleOf(row: Row, from = 0): Schedule {
+  const text = (place: number) => row[from + place] as string
+  const optional = (place: number) => row[from + place] as Text
+  const options = jsonOf<Partial<StoredOptions>>(text(26))
+  const catchUp = options.catchUp ?? DEFAULT_CATCH_UP
+  return {
+    id: text(0),
+    version: Number(text(1)),
+    revision: Number(text(2)),
+    createdAt: instantOf(text(3)),
+    updatedAt: instantOf(text(4)),
+    declaredAs: optional(5),
+    task: text(6),
+    owner: optional(7),
+    nextRunAt: numberOf(optional(8)),
+    coveredUntil: numberOf(optional(9)),
+    overrides: jsonOf(text(10)),
+    paused: jsonOf(optional(11)),
+    runCount: Number(text(12)),
+    lastRunId: optional(13),
+    lastRunAt: numberOf(optional(14)),
+    lastError: optional(15),
+    finishedAt: numberOf(optional(16)),
+    payload: payloadOf(optional(17), optional(21)),
+    description: text(18),
+    triggers: triggersOf(optional(19), jsonOf(text(25))),
+    timezone: text(20),
+    enabled: text(22) === "t",
+    priority: Number(text(23)),
+    tags: jsonOf(text(24)),
+    dst: options.dst ?? DEFAULT_DST,
+    jitterMs: options.jitterMs ?? 0,
+    spacingMs: options.spacingMs ?? 0,
+    startsAt: options.startsAt ?? null,
+    endsAt: options.endsAt ?? null,
+    maxRuns: options.maxRuns ?? null,
+    removeWhenFinished: options.removeWhenFinished ?? false,
+    catchUp,
+    overlap: options.overlap ?? overlapOf("", undefined, catchUp),
+    maxConcurrentRuns: options.maxConcurrentRuns ?? null,
+    dependsOn: options.dependsOn ?? [],
+    retry: options.retry ?? null,
+    timeoutMs: options.timeoutMs ?? null,
+    release: options.release ?? 0,
+  }
+}
+
+const DEFAULT_CATCH_UP = catchUpOf("", undefined)
+const DEFAULT_DST = dstOf("", {})
+
+/** What a definition has beside the columns. */
+type StoredOptions = Omit<
+  ScheduleDefinition,
+  "task" | "owner" | "payload" | "description" | "triggers" | "timezone" | "enabled" | "priority" | "tags"
+>
+
+/** In the order of `DEFINITION_COLUMNS`. */
+export function definitionValues(schedule: Schedule): readonly unknown[] {
+  const { task, owner, payload, description, triggers, timezone, enabled, priority, tags, ...options } =
+    definitionOf(schedule)
+  const called = functionOf(task, payload)
+  const [first, ...more] = triggers
+  const hasCron = first?.kind === "cron" && first.dayMatch === "either"
+  return [
+    ...[task, owner, called?.name ?? null, description, hasCron ? first.cron : null, timezone],
+    called === null ? JSON.stringify(payload) : called.payload,
+    ...[enabled, priority, tags, JSON.stringify(hasCron ? more : triggers), JSON.stringify(options)],
+  ]
+}
+
+export const DEFINITION_COLUMNS =
+  "task, owner, function, description, cron, timezone, payload, enabled, priority, tags, triggers, options"
+
+/** In the order of `PROGRESS_COLUMNS`. */
+export function progressValues(progress: ScheduleProgress): readonly unknown[] {
+  const {
+    nextRunAt,
+    coveredUntil,
+    overrides,
+    paused,
+    runCount,
+    lastRunId,
+    lastRunAt,
+    lastError,
+    finishedAt,
+  } = progress
+  return [
+    ...[nextRunAt, coveredUntil, JSON.stringify(overrides), textOrNull(paused)],
+    ...[runCount, lastRunId, lastRunAt, lastError, finishedAt],
+  ]
+}
+
+/** The cron that stands in its own column comes first: that is where it was taken from. */
+function triggersOf(cron: Text, more: readonly Trigger[]): readonly Trigger[] {
+  return cron === null ? more : [{ kind: "cron", cron, dayMatch: "either" }, ...more]
+}
+
+/** The task that calls functions of the database; its payload names the function, which has a column of its own. */
+export const FUNCTION_TASK = "sql"
+
+function payloadOf(name: Text, payload: Text): Json {
+  if (name === null) return jsonOf(payload)
+  return payload === null ? { function: name } : { function: name, payload: jsonOf(payload) }
+}
+
+/** Null if it is another task, or says more than the columns can. */
+function functionOf(task: string, payload: Json): { name: string; payload: Text } | null {
+  if (task !== FUNCTION_TASK || payload === null || typeof payload !== "object" || Array.isArray(payload))
+    return null
+  const { function: name, payload: own, ...rest } = payload as { readonly [key: string]: Json }
+  if (typeof name !== "string" || Object.keys(rest).length > 0) return null
+  return { name, payload: own === undefined ? null : JSON.stringify(own) }
+}

@@ -1,0 +1,125 @@
+import { CLOCK, NEW_RUN_COLUMNS, NEW_RUN_VALUES, newRunRows, newRunTypes } from "../rows.ts"
+import { engineFunction } from "./engine-function.ts"
+
+const PLAN_TYPES =
+  "text[], bigint[], boolean[], bigint[], bigint[], text[], text[], bigint[], text[], bigint[], text[], bigint[]"
+
+/**
+ * Advances schedules and creates their runs, in one statement: a plan happens whole or not at all.
+ *
+ * standing  The schedules that are still where the plan left them, locked in one order. One that another process has locked
+ *           is being moved.
+ * known     Runs that exist already; they stay as they are.
+ * held      Plans of which a new run needs a live key that another run has.
+ * going     What happens.
+ *
+ * What is read about live keys is of the statement's beginning. If one was taken since, its run is missing at the end, and
+ * the whole statement is undone and sent again, plan by plan.
+ */
+export const FIRE = engineFunction({
+  name: "fire",
+  takes: `${PLAN_TYPES}, ${newRunTypes([["plan", "bigint"]])}`,
+  returns:
+    "plan bigint, is_going boolean, is_standing boolean, created json, is_sooner boolean, nothing text",
+  body: `
+  with ${CLOCK},
+  plans as (
+    select *
+    from unnest(
+      $1::text[], $2::bigint[], $3::boolean[], $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::bigint[], $9::text[],
+      $10::bigint[], $11::text[], $12::bigint[]
+    ) with ordinality as p(
+      id, if_version, is_removed, next_run_at, covered_until, overrides, paused, run_count, last_run_id, last_run_at,
+      last_error, finished_at, plan
+    )
+  ),
+  new_runs as (
+    select * from ${newRunRows(13, [["plan", "bigint"]])}
+  ),
+  standing as (
+    select plans.*, s.next_run_at as stood_at
+    from belfry.schedules as s
+    join plans on plans.id = s.id and plans.if_version = s.version
+    order by s.id
+    for no key update of s skip locked
+  ),
+  known as (
+    select r.id
+    from belfry.runs as r
+    where r.id = any ($13::text[])
+  ),
+  held as (
+    select n.plan
+    from new_runs as n
+    join belfry.runs as r
+      on r.live_key = n.live_key
+      and r.state in ('pending', 'running')
+      and r.id <> n.id
+    where n.state = 'pending'
+      and n.id not in (select known.id from known)
+  ),
+  going as (
+    select standing.*
+    from standing
+    where standing.plan not in (select held.plan from held)
+  ),
+  moved as (
+    update belfry.schedules as s
+    set version = nextval('belfry.versions'),
+      next_run_at = to_timestamp(going.next_run_at / 1000.0),
+      covered_until = to_timestamp(going.covered_until / 1000.0),
+      overrides = going.overrides::jsonb,
+      paused = going.paused::jsonb,
+      run_count = going.run_count,
+      last_run_id = going.last_run_id,
+      last_run_at = to_timestamp(going.last_run_at / 1000.0),
+      last_error = going.last_error,
+      finished_at = to_timestamp(going.finished_at / 1000.0)
+    from going
+    where s.id = going.id
+      and not going.is_removed
+  ),
+  removed as (
+    delete from belfry.schedules as s
+    using going
+    where s.id = going.id
+      and going.is_removed
+  ),
+  created as (
+    insert into belfry.runs (${NEW_RUN_COLUMNS})
+    select ${NEW_RUN_VALUES}
+    from new_runs as n
+    cross join clock
+    where n.plan in (select going.plan from going)
+    order by n.place
+    on conflict do nothing
+    returning id
+  ),
+  made as (
+    select n.plan, json_agg(n.id) as ids
+    from new_runs as n
+    join created using (id)
+    group by n.plan
+  )
+  select plans.plan,
+    going.plan is not null,
+    standing.plan is not null,
+    made.ids,
+    -- Going on as expected is no news: everyone who would listen has read the schedule. Coming forward is.
+    to_timestamp(going.next_run_at / 1000.0) < coalesce(going.stood_at, 'infinity'),
+    case
+      when exists (
+        select 1
+        from new_runs as n
+        where n.plan in (select going.plan from going)
+          and n.id not in (select created.id from created)
+          and n.id not in (select known.id from known)
+      )
+      then belfry.undo()
+    end
+  from plans
+  left join going on going.plan = plans.plan
+  left join standing on standing.plan = plans.plan
+  left join made on made.plan = plans.plan
+  order by plans.plan`,
+})

@@ -1,0 +1,143 @@
+/**
+ * The tables. Instants are `timestamptz` in whole milliseconds; JSON is `jsonb`. Ids and keys compare by their bytes (`"C"`),
+ * whatever the database's language. `belfry` stands for whatever schema was asked for.
+ */
+export const TABLES = `
+  -- What schedules' versions are taken from: a number never comes back, also after a schedule was deleted and made again.
+  create sequence belfry.versions;
+
+  create table belfry.schedules (
+    id text collate "C" primary key,
+    -- What an integrator writes.
+    task text collate "C" not null,
+    function text,
+    description text not null default '',
+    cron text,
+    timezone text not null default 'UTC',
+    payload jsonb,
+    enabled boolean not null default true,
+    priority integer not null default 0,
+    tags text[] not null default '{}',
+    owner text collate "C",
+    -- Intervals, single instants and further crons; and the policies: what isn't named has its default.
+    triggers jsonb not null default '[]',
+    options jsonb not null default '{}',
+    -- How far it has come. Belfry writes this; a null next_run_at is planned at once, without firing.
+    next_run_at timestamptz,
+    covered_until timestamptz,
+    overrides jsonb not null default '[]',
+    paused jsonb,
+    run_count bigint not null default 0,
+    last_run_id text,
+    last_run_at timestamptz,
+    last_error text,
+    finished_at timestamptz,
+    declared_as text,
+    revision integer not null default 1,
+    -- 0 until it is taken from the sequence, which a row that was written by hand leaves to a trigger.
+    version bigint not null default 0,
+    created_at timestamptz not null default date_trunc('milliseconds', clock_timestamp()),
+    updated_at timestamptz not null default date_trunc('milliseconds', clock_timestamp())
+  );
+  -- Each fire changes next_run_at, and so writes to every index: lists by task or tag, which are rare, go without.
+  create index schedules_due on belfry.schedules (next_run_at) where next_run_at is not null;
+  create index schedules_owner on belfry.schedules (owner, id) where owner is not null;
+
+  create table belfry.runs (
+    id text collate "C" primary key,
+    task text collate "C" not null,
+    payload jsonb,
+    priority integer not null default 0,
+    schedule_id text collate "C",
+    scheduled_for timestamptz,
+    triggered_by text not null,
+    trigger text,
+    missed jsonb,
+    live_key text collate "C",
+    concurrency_key text collate "C",
+    concurrency_limit integer,
+    -- Which of its key's places a running run has: what makes the limit hold among those who claim at the same moment.
+    slot integer,
+    retry jsonb,
+    timeout_ms bigint,
+    reason text,
+    by_name text,
+    state text not null,
+    claimable_at timestamptz,
+    attempt integer not null default 0,
+    failures integer not null default 0,
+    lost integer not null default 0,
+    worker_id text,
+    created_at timestamptz not null default date_trunc('milliseconds', clock_timestamp()),
+    started_at timestamptz,
+    completed_at timestamptz,
+    message text,
+    details jsonb,
+    error text,
+    progress jsonb,
+    attempts jsonb not null default '[]'
+  ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.05);
+  -- Every index costs a write at each step of a run, since a step changes claimable_at: so they are few, and most leave
+  -- finished runs out.
+  -- Claims: one seek to the oldest due run of a task and a priority, whatever waits elsewhere or later.
+  create index runs_due on belfry.runs (task, priority desc, claimable_at) where claimable_at is not null;
+  -- Law 6: at most one unfinished run has a given live key.
+  create unique index runs_live on belfry.runs (live_key)
+    where live_key is not null and state in ('pending', 'running');
+  -- Law 7, and the unfinished runs of a schedule.
+  create unique index runs_slot on belfry.runs (concurrency_key, slot) where slot is not null and state = 'running';
+  create index runs_key on belfry.runs (concurrency_key, state, created_at)
+    where concurrency_key is not null and state in ('pending', 'running');
+  -- Lists, newest first, and pruning, oldest first.
+  create index runs_created on belfry.runs (created_at);
+  create index runs_completed on belfry.runs (completed_at) where completed_at is not null;
+  create index runs_unusual on belfry.runs (state, created_at) where state in ('failed', 'cancelled', 'skipped');
+  create index runs_schedule on belfry.runs (schedule_id, scheduled_for) where schedule_id is not null;
+  create index runs_schedule_completed on belfry.runs (schedule_id, completed_at)
+    where schedule_id is not null and completed_at is not null;
+
+  create table belfry.workers (
+    id text collate "C" primary key,
+    host text not null,
+    pid integer not null,
+    tasks text[] not null,
+    slots integer not null,
+    state text not null,
+    started_at timestamptz not null,
+    heartbeat_at timestamptz not null,
+    running integer not null
+  );
+
+  -- They go with their run.
+  create table belfry.logs (
+    run_id text collate "C" not null,
+    attempt integer not null,
+    number integer not null,
+    at timestamptz not null,
+    level text not null,
+    message text not null,
+    fields jsonb,
+    primary key (run_id, attempt, number)
+  );
+
+  -- A run's story with one more attempt ended; the newest fifty are kept.
+  create function belfry.with_attempt(
+    attempts jsonb, attempt integer, worker_id text, started_at timestamptz, ended_at timestamptz, outcome text, error text
+  ) returns jsonb language sql immutable as $$
+    select case when jsonb_array_length(attempts) >= 50 then attempts - 0 else attempts end || jsonb_build_object(
+      'attempt', attempt,
+      'workerId', coalesce(worker_id, ''),
+      'startedAt', round(extract(epoch from coalesce(started_at, ended_at)) * 1000),
+      'endedAt', round(extract(epoch from ended_at) * 1000),
+      'outcome', outcome,
+      'error', error
+    )
+  $$;
+
+  -- Undoes the statement it stands in: somebody took a live key between the look and the write. The caller looks again.
+  create function belfry.undo() returns text language plpgsql as $$
+  begin
+    raise exception 'a live key was taken meanwhile' using errcode = 'BF001';
+  end
+  $$;
+`

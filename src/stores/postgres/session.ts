@@ -1,0 +1,146 @@
+import type { Hint } from "../../store/store.ts"
+import type { Pool, PoolClient, Queryable, SingleClient } from "./client.ts"
+import type { Database, Runner, Waiting } from "./database.ts"
+import type { Row } from "./rows.ts"
+
+const RECONNECT_MIN_MS = 200
+const RECONNECT_MAX_MS = 5_000
+const HINTS: readonly Hint[] = ["schedules", "runs", "cancelled"]
+
+/**
+ * A connection that is reserved: heartbeats go over it, so that tasks that use up the pool can't keep a worker from saying
+ * that it lives; and notifications come over it. When it breaks it is made anew, and since a hint may have been missed
+ * meanwhile, everything is hinted at then.
+ */
+export class Session {
+  readonly #pool: Pool
+  readonly #database: Database
+  readonly #waiting: Waiting
+  readonly #channel: string
+  readonly #listeners = new Set<{ onHint(hint: Hint): void }>()
+  /** One statement at a time: what comes meanwhile waits here. */
+  #busy: Promise<unknown> = Promise.resolve()
+  #connecting: Promise<Queryable> | null = null
+  #end: (() => void) | null = null
+  #stopTimer: (() => void) | null = null
+  #delayMs = RECONNECT_MIN_MS
+  #isClosed = false
+
+  constructor(pool: Pool, database: Database, waiting: Waiting, channel: string) {
+    this.#pool = pool
+    this.#database = database
+    this.#waiting = waiting
+    this.#channel = channel
+  }
+
+  runner(): Runner {
+    return {
+      rows: (text, values) => {
+        const done = this.#busy.then(() => this.#rows(text, values))
+        this.#busy = done.catch(() => undefined)
+        return done
+      },
+    }
+  }
+
+  async #rows(text: string, values: readonly unknown[] | undefined): Promise<readonly Row[]> {
+    const client = await this.#database.by(this.#connected())
+    try {
+      return await this.#database.on(client).rows(text, values)
+    } catch (error) {
+      // Whatever it was, the next beat begins with a connection that works.
+      this.#drop()
+      this.#reconnectLater()
+      throw error
+    }
+  }
+
+  /** Silent is allowed, so a connection that can't be had now is tried again in the background. */
+  listen(onHint: (hint: Hint) => void): () => void {
+    // The same callback twice is two listeners.
+    const listener = { onHint }
+    this.#listeners.add(listener)
+    void this.#connected().catch(() => this.#reconnectLater())
+    return () => {
+      this.#listeners.delete(listener)
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#stopTimer?.()
+    this.#listeners.clear()
+    this.#drop()
+  }
+
+  tell(hint: Hint): void {
+    for (const listener of [...this.#listeners]) {
+      try {
+        listener.onHint(hint)
+      } catch {
+        // A listener's fault is its own: neither the write it follows nor the other listeners are harmed.
+      }
+    }
+  }
+
+  #connected(): Promise<Queryable> {
+    this.#connecting ??= this.#connect().catch((error) => {
+      this.#connecting = null
+      throw error
+    })
+    return this.#connecting
+  }
+
+  async #connect(): Promise<Queryable> {
+    const client = await this.#ownClient()
+    await this.#database.by(client.query({ text: `listen "${this.#channel}"` }))
+    this.#delayMs = RECONNECT_MIN_MS
+    for (const hint of HINTS) this.tell(hint)
+    return client
+  }
+
+  /** Made like the pool's own where the pool tells how; else one of them, kept. */
+  async #ownClient(): Promise<Queryable> {
+    const { Client, options } = this.#pool
+    if (Client === undefined || options === undefined) {
+      const client = (await this.#database.by(this.#pool.connect())) as PoolClient & SingleClient
+      this.#watch(client, () => client.release(true))
+      return client
+    }
+    const client = new Client(options as never)
+    this.#watch(client, () => void client.end().catch(() => undefined))
+    await this.#database.by(client.connect())
+    return client
+  }
+
+  #watch(client: SingleClient, end: () => void): void {
+    this.#end = end
+    const onLost = () => {
+      if (this.#end !== end) return
+      this.#drop()
+      this.#reconnectLater()
+    }
+    client.on("error", onLost)
+    client.on("end", onLost)
+    client.on("notification", ({ channel, payload }) => {
+      if (channel === this.#channel && HINTS.includes(payload as Hint)) this.tell(payload as Hint)
+    })
+  }
+
+  #drop(): void {
+    const end = this.#end
+    this.#end = null
+    this.#connecting = null
+    end?.()
+  }
+
+  #reconnectLater(): void {
+    if (this.#isClosed || this.#listeners.size === 0 || this.#stopTimer !== null) return
+    const delayMs = this.#delayMs * (0.5 + this.#waiting.random())
+    this.#delayMs = Math.min(2 * this.#delayMs, RECONNECT_MAX_MS)
+    this.#stopTimer = this.#waiting.setTimer(delayMs, () => {
+      this.#stopTimer = null
+      if (!this.#isClosed) void this.#connected().catch(() => this.#reconnectLater())
+    })
+  }
+}

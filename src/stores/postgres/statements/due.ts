@@ -1,0 +1,65 @@
+import type { Instant } from "../../../core/instant.ts"
+import type { RunRef } from "../../../core/run.ts"
+import type { Schedule } from "../../../core/schedule.ts"
+import type { DueSchedules } from "../../../store/store.ts"
+import type { Runner } from "../database.ts"
+import { instantOf, jsonOf, ms, numberOf } from "../rows.ts"
+import { scheduleColumns, scheduleOf } from "../schedule-rows.ts"
+
+export const SELECT_DUE = `
+  select ${ms("f.read_at")}, ${ms("f.next_at")}, f.unfinished, ${scheduleColumns("(f.schedule)")}
+  from belfry.due($1, $2) as f`
+
+/** By runs_schedule_completed, from the newest back. Asked only where a schedule depends on others. */
+export const SELECT_SUCCESSES = `
+  select on_id.id,
+    (
+      select ${ms("r.completed_at")}
+      from belfry.runs as r
+      where r.schedule_id = on_id.id
+        and r.completed_at is not null
+        and r.state = 'succeeded'
+      order by r.completed_at desc
+      limit 1
+    )
+  from unnest($1::text[]) as on_id(id)`
+
+const NOW = 0
+const NEXT = 1
+const UNFINISHED = 2
+const SCHEDULE = 3
+
+export async function dueSchedules(runner: Runner, limit: number, among: number): Promise<DueSchedules> {
+  const rows = await runner.rows(SELECT_DUE, [limit, Math.max(limit, among)])
+  const found = rows
+    .filter((row) => row[SCHEDULE] !== null)
+    .map((row) => ({ schedule: scheduleOf(row, SCHEDULE), unfinished: unfinishedOf(row[UNFINISHED]!) }))
+  const successes = await successesFor(
+    runner,
+    found.map(({ schedule }) => schedule),
+  )
+  const due = found.map(({ schedule, unfinished }) => {
+    const on = schedule.dependsOn.map(({ scheduleId }) => [scheduleId, successes.get(scheduleId) ?? null])
+    return { schedule, facts: { unfinished, lastSuccessAt: Object.fromEntries(on) } }
+  })
+  return { now: instantOf(rows[0]![NOW]!), due, nextDueAt: numberOf(rows[0]![NEXT]!) }
+}
+
+type Ref = readonly [RunRef["id"], RunRef["state"], number, number, number]
+
+function unfinishedOf(text: string | null): readonly RunRef[] {
+  if (text === null) return []
+  return jsonOf<readonly Ref[]>(text).map(([id, state, attempt, failures, lost]) => ({
+    ...{ id, state, attempt, failures, lost },
+  }))
+}
+
+async function successesFor(
+  runner: Runner,
+  schedules: readonly Schedule[],
+): Promise<ReadonlyMap<string, Instant | null>> {
+  const ids = new Set(schedules.flatMap(({ dependsOn }) => dependsOn.map(({ scheduleId }) => scheduleId)))
+  if (ids.size === 0) return new Map()
+  const rows = await runner.rows(SELECT_SUCCESSES, [[...ids]])
+  return new Map(rows.map(([id, at]) => [id!, numberOf(at!)]))
+}

@@ -1,0 +1,104 @@
+import type { Run, RunState } from "../../../core/run.ts"
+import type { RunFilter, RunPage, Worker } from "../../../store/store.ts"
+import type { Runner } from "../database.ts"
+import { runColumns, runOf, workerColumns, workerOf } from "../rows.ts"
+
+export const SELECT_WORKERS = `
+  select ${workerColumns}
+  from belfry.workers
+  where id > $1
+  order by id
+  limit $2`
+
+const ORDER_COLUMNS = {
+  createdAt: "created_at",
+  scheduledFor: "scheduled_for",
+  completedAt: "completed_at",
+} as const
+
+export interface Asked {
+  readonly text: string
+  readonly values: readonly unknown[]
+}
+
+export async function findRuns(runner: Runner, filter: RunFilter, page: RunPage): Promise<readonly Run[]> {
+  const { text, values } = runsQuery(filter, page)
+  return (await runner.rows(text, values)).map((row) => runOf(row))
+}
+
+/** A statement for each combination that is asked for: they are few, and each is prepared once. */
+export function runsQuery(filter: RunFilter, { orderBy, before, limit }: RunPage): Asked {
+  const column = ORDER_COLUMNS[orderBy]
+  const { conditions, values } = conditionsOf(filter)
+  conditions.push(`r.${column} is not null`)
+  if (before !== null) {
+    values.push(before.at, before.id)
+    const [at, id] = [`$${values.length - 1}`, `$${values.length}`]
+    conditions.push(`(r.${column}, r.id) < (to_timestamp(${at}::bigint / 1000.0), ${id})`)
+  }
+  values.push(limit)
+  return {
+    text: `
+  select ${runColumns("r")}
+  from belfry.runs as r
+  where ${conditions.join("\n    and ")}
+  order by r.${column} desc, r.id desc
+  limit $${values.length}`,
+    values,
+  }
+}
+
+export async function countRuns(
+  runner: Runner,
+  filter: RunFilter,
+): Promise<Readonly<Record<RunState, number>>> {
+  const { text, values } = countQuery(filter)
+  const counts = { pending: 0, running: 0, succeeded: 0, failed: 0, cancelled: 0, skipped: 0 }
+  for (const [state, runs] of await runner.rows(text, values)) counts[state as RunState] = Number(runs)
+  return counts
+}
+
+export function countQuery(filter: RunFilter): Asked {
+  const { conditions, values } = conditionsOf(filter)
+  return {
+    text: `
+  select r.state, count(*)
+  from belfry.runs as r
+  ${conditions.length === 0 ? "" : `where ${conditions.join("\n    and ")}`}
+  group by r.state`,
+    values,
+  }
+}
+
+export async function findWorkers(
+  runner: Runner,
+  { afterId, limit }: { afterId: string | null; limit: number },
+): Promise<readonly Worker[]> {
+  return (await runner.rows(SELECT_WORKERS, [afterId ?? "", limit])).map(workerOf)
+}
+
+function conditionsOf(filter: RunFilter): { conditions: string[]; values: unknown[] } {
+  const { ids, scheduleId, task, states, triggeredBy, concurrencyKey } = filter
+  const conditions: string[] = []
+  const values: unknown[] = []
+  const add = (condition: (parameter: string) => string, value: unknown) => {
+    if (value === undefined) return
+    values.push(value)
+    conditions.push(condition(`$${values.length}`))
+  }
+  add((p) => `r.id = any (${p}::text[])`, ids)
+  add((p) => `r.schedule_id = ${p}`, scheduleId)
+  add((p) => `r.task = ${p}`, task)
+  add((p) => `r.concurrency_key = ${p}`, concurrencyKey)
+  add((p) => `r.triggered_by = any (${p}::text[])`, triggeredBy)
+  if (states !== undefined) conditions.push(isIn(states))
+  return { conditions, values }
+}
+
+/** In the words of the partial indexes, so that a few failed runs among a million are found by theirs. */
+function isIn(states: readonly RunState[]): string {
+  const known = STATES.filter((state) => states.includes(state))
+  return known.length === 0 ? "false" : `r.state in (${known.map((state) => `'${state}'`).join(", ")})`
+}
+
+const STATES: readonly RunState[] = ["pending", "running", "failed", "cancelled", "skipped", "succeeded"]

@@ -1,0 +1,86 @@
+import type { FirePlan } from "../../../core/plan.ts"
+import type { FireAnswer, Hint } from "../../../store/store.ts"
+import type { Runner } from "../database.ts"
+import { isUndone } from "../faults.ts"
+import { newRunLists } from "../rows.ts"
+import { progressValues } from "../schedule-rows.ts"
+
+const PARAMETERS = Array.from({ length: 33 }, (_, index) => `$${index + 1}`).join(", ")
+
+export const FIRE = `
+  select f.plan, f.is_going, f.is_standing, f.created, f.is_sooner
+  from belfry.fire(${PARAMETERS}) as f`
+
+export interface Fired {
+  readonly answers: readonly FireAnswer[]
+  readonly news: readonly Hint[]
+}
+
+export async function firePlans(runner: Runner, plans: readonly FirePlan[]): Promise<Fired> {
+  if (plans.length === 0) return { answers: [], news: [] }
+  // A schedule twice in one call: the second plan was decided on what the first has changed.
+  const seen = new Set<string>()
+  const isSecond = plans.map(({ scheduleId }) => seen.has(scheduleId) || !seen.add(scheduleId))
+  const firsts = plans.filter((_, index) => !isSecond[index])
+  const { answers, news } = await fireDistinct(runner, firsts)
+  const given = [...answers]
+  return { answers: isSecond.map((is) => (is ? { outcome: "stale" } : given.shift()!)), news }
+}
+
+async function fireDistinct(runner: Runner, plans: readonly FirePlan[]): Promise<Fired> {
+  const doomed = plans.map(hasTwins)
+  const possible = plans.filter((_, index) => !doomed[index])
+  const { answers, news } = await fireTogether(runner, possible)
+  const given = [...answers]
+  return { answers: doomed.map((is) => (is ? { outcome: "held" } : given.shift()!)), news }
+}
+
+/** Two new runs of one plan with the same live key: it can't happen whole. */
+function hasTwins({ runs }: FirePlan): boolean {
+  const keys = runs
+    .filter(({ state, liveKey }) => state === "pending" && liveKey !== null)
+    .map((run) => run.liveKey)
+  return new Set(keys).size < keys.length
+}
+
+async function fireTogether(runner: Runner, plans: readonly FirePlan[]): Promise<Fired> {
+  if (plans.length === 0) return { answers: [], news: [] }
+  try {
+    return firedOf(await runner.rows(FIRE, valuesOf(plans)))
+  } catch (error) {
+    if (!isUndone((error as Error).cause)) throw error
+  }
+  // One by one, each sees what the one before has done; alone, it looks again until nobody comes between.
+  if (plans.length === 1) return fireTogether(runner, plans)
+  const fired: Fired[] = []
+  for (const plan of plans) fired.push(await fireTogether(runner, [plan]))
+  return { answers: fired.flatMap(({ answers }) => answers), news: fired.flatMap(({ news }) => news) }
+}
+
+function valuesOf(plans: readonly FirePlan[]): readonly unknown[] {
+  const progress = plans.map((plan) => (plan.progress === null ? NOTHING : progressValues(plan.progress)))
+  const runs = plans.flatMap((plan, index) => plan.runs.map((run) => ({ run, plan: index + 1 })))
+  return [
+    plans.map((plan) => plan.scheduleId),
+    plans.map((plan) => plan.ifVersion),
+    plans.map((plan) => plan.progress === null),
+    ...NOTHING.map((_, column) => progress.map((values) => values[column])),
+    ...newRunLists(runs.map(({ run }) => run)),
+    runs.map(({ plan }) => plan),
+  ]
+}
+
+/** As many as a progress has columns. */
+const NOTHING: readonly unknown[] = Array.from({ length: 9 }, () => null)
+
+function firedOf(rows: readonly (readonly (string | null)[])[]): Fired {
+  const news = new Set<Hint>()
+  const answers = rows.map(([, isGoing, isStanding, ids, isSooner]): FireAnswer => {
+    if (isGoing === "f") return { outcome: isStanding === "t" ? "held" : "stale" }
+    const created = ids === null ? [] : (JSON.parse(ids!) as string[])
+    if (created.length > 0) news.add("runs")
+    if (isSooner === "t") news.add("schedules")
+    return { outcome: "done", created }
+  })
+  return { answers, news: [...news] }
+}

@@ -1,0 +1,98 @@
+import type { Schedule } from "../../../core/schedule.ts"
+import type { ScheduleFilter, Swap } from "../../../store/store.ts"
+import type { Runner } from "../database.ts"
+import {
+  DEFINITION_COLUMNS,
+  definitionValues,
+  progressValues,
+  scheduleColumns,
+  scheduleOf,
+} from "../schedule-rows.ts"
+
+const COLUMNS = `id, revision, created_at, updated_at, declared_as, ${DEFINITION_COLUMNS}, next_run_at, covered_until,
+    overrides, paused, run_count, last_run_id, last_run_at, last_error, finished_at, version`
+
+const VALUES = `$1, $2, to_timestamp($3::bigint / 1000.0), to_timestamp($4::bigint / 1000.0), $5, $6, $7, $8, $9, $10, $11,
+    $12::jsonb, $13, $14, $15::text[], $16::jsonb, $17::jsonb, to_timestamp($18::bigint / 1000.0),
+    to_timestamp($19::bigint / 1000.0), $20::jsonb, $21::jsonb, $22, $23, to_timestamp($24::bigint / 1000.0), $25,
+    to_timestamp($26::bigint / 1000.0), nextval('belfry.versions')`
+
+export const INSERT_SCHEDULE = `
+  insert into belfry.schedules (${COLUMNS})
+  values (${VALUES})
+  on conflict (id) do nothing
+  returning version`
+
+export const UPDATE_SCHEDULE = `
+  update belfry.schedules
+  set (${COLUMNS}) = row (${VALUES})
+  where id = $1
+    and version = $27
+  returning version`
+
+const DELETE_SCHEDULE = `
+  delete from belfry.schedules
+  where id = $1
+    and version = $2
+  returning version`
+
+export async function putSchedule(
+  runner: Runner,
+  schedule: Schedule,
+  ifVersion: number | null,
+): Promise<Swap> {
+  const { id, revision, createdAt, updatedAt, declaredAs } = schedule
+  const values = [
+    ...[id, revision, createdAt, updatedAt, declaredAs],
+    ...definitionValues(schedule),
+    ...progressValues(schedule),
+  ]
+  const [row] =
+    ifVersion === null
+      ? await runner.rows(INSERT_SCHEDULE, values)
+      : await runner.rows(UPDATE_SCHEDULE, [...values, ifVersion])
+  return row === undefined ? { outcome: "stale" } : { outcome: "done", version: Number(row[0]) }
+}
+
+export async function deleteSchedule(runner: Runner, id: string, ifVersion: number): Promise<Swap> {
+  const [row] = await runner.rows(DELETE_SCHEDULE, [id, ifVersion])
+  return row === undefined ? { outcome: "stale" } : { outcome: "done", version: ifVersion }
+}
+
+export async function findSchedules(
+  runner: Runner,
+  filter: ScheduleFilter,
+  page: { afterId: string | null; limit: number },
+): Promise<readonly Schedule[]> {
+  const { text, values } = schedulesQuery(filter, page)
+  return (await runner.rows(text, values)).map((row) => scheduleOf(row))
+}
+
+/** By primary key, or by the index on task, owner or tags where one is named. */
+export function schedulesQuery(
+  { ids, owner, task, tag }: ScheduleFilter,
+  { afterId, limit }: { afterId: string | null; limit: number },
+): { text: string; values: readonly unknown[] } {
+  const values: unknown[] = []
+  const conditions: string[] = []
+  const add = (condition: (parameter: string) => string, value: unknown) => {
+    if (value === undefined) return
+    values.push(value)
+    conditions.push(condition(`$${values.length}`))
+  }
+  add((p) => `s.id > ${p}`, afterId ?? "")
+  add((p) => `s.id = any (${p}::text[])`, ids)
+  add((p) => `s.owner = ${p}`, owner)
+  add((p) => `s.task = ${p}`, task)
+  add((p) => `s.tags @> array[${p}::text]`, tag)
+  values.push(limit)
+  return {
+    text: `
+  select ${scheduleColumns("s")}
+  from belfry.schedules as s
+  where ${conditions.join("\n    and ")}
+  order by s.id
+  limit $${values.length}`,
+    values,
+  }
+}

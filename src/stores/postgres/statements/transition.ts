@@ -1,0 +1,109 @@
+import { isFinished, type RunChange, type RunState } from "../../../core/run.ts"
+import type { Hint, TransitionAnswer } from "../../../store/store.ts"
+import type { Runner } from "../database.ts"
+import { isTaken } from "../faults.ts"
+
+export const CHANGE_RUNS = `
+  select f.run_id, f.run_limit
+  from belfry.change($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) as f`
+
+export const SELECT_STATES = `
+  select r.id, r.state, r.attempt
+  from belfry.runs as r
+  where r.id = any ($1::text[])`
+
+export interface Changed {
+  readonly answers: readonly TransitionAnswer[]
+  readonly news: readonly Hint[]
+}
+
+/** All in one statement; those that take a run out of its end again alone, since their live key may be held by another. */
+export async function changeRuns(runner: Runner, changes: readonly RunChange[]): Promise<Changed> {
+  const answers: TransitionAnswer[] = []
+  const news = new Set<Hint>()
+  for (const group of groupsOf(changes)) answers.push(...(await changeGroup(runner, group, news)))
+  return { answers, news: [...news] }
+}
+
+/** In the order given: a group has a run once only, and one that is revived alone. */
+function groupsOf(changes: readonly RunChange[]): readonly (readonly RunChange[])[] {
+  const groups: RunChange[][] = []
+  let ids = new Set<string>()
+  for (const change of changes) {
+    const isAlone = isRevival(change)
+    if (groups.length === 0 || isAlone || ids.has(change.runId)) {
+      groups.push([])
+      ids = new Set()
+    }
+    groups.at(-1)!.push(change)
+    ids.add(change.runId)
+    if (isAlone) groups.push([])
+  }
+  return groups.filter((group) => group.length > 0)
+}
+
+function isRevival(change: RunChange): boolean {
+  return isFinished(change.ifState) && !isFinished(change.state)
+}
+
+async function changeGroup(
+  runner: Runner,
+  changes: readonly RunChange[],
+  news: Set<Hint>,
+): Promise<readonly TransitionAnswer[]> {
+  // In one order, as everyone takes rows: so that nobody waits for one who waits for them.
+  const sorted = [...changes].sort((a, b) => (a.runId < b.runId ? -1 : 1))
+  let rows: Awaited<ReturnType<Runner["rows"]>>
+  try {
+    rows = await runner.rows(CHANGE_RUNS, valuesOf(sorted))
+  } catch (error) {
+    if (changes.length === 1 && isTaken((error as Error).cause)) return [{ outcome: "held" }]
+    throw error
+  }
+  const done = new Map(rows.map(([id, limit]) => [id!, limit!]))
+  for (const { runId, state } of changes) {
+    if (!done.has(runId)) continue
+    if (state === "cancelled") news.add("cancelled")
+    // A run that waits again, or one whose end lets another with its concurrency key begin.
+    if (state === "pending" || done.get(runId) !== null) news.add("runs")
+  }
+  const stale = changes.filter(({ runId }) => !done.has(runId))
+  const found = stale.length === 0 ? new Map() : await statesOf(runner, stale)
+  return changes.map(({ runId }) =>
+    done.has(runId)
+      ? { outcome: "done" }
+      : (found.get(runId) ?? { outcome: "stale", state: null, attempt: 0 }),
+  )
+}
+
+async function statesOf(
+  runner: Runner,
+  changes: readonly RunChange[],
+): Promise<ReadonlyMap<string, TransitionAnswer>> {
+  const rows = await runner.rows(SELECT_STATES, [changes.map((change) => change.runId)])
+  return new Map(
+    rows.map(([id, state, attempt]) => [
+      id!,
+      { outcome: "stale", state: state as RunState, attempt: Number(attempt) },
+    ]),
+  )
+}
+
+function valuesOf(changes: readonly RunChange[]): readonly unknown[] {
+  const list = (read: (change: RunChange) => unknown) => changes.map(read)
+  return [
+    list((change) => change.runId),
+    list((change) => change.ifState),
+    list((change) => change.ifAttempt),
+    list((change) => change.state),
+    list((change) => change.claimableInMs),
+    list((change) => change.failures),
+    list((change) => change.lost),
+    list((change) => change.outcome),
+    list((change) => change.message),
+    list((change) => JSON.stringify(change.details)),
+    list((change) => change.error),
+    list((change) => change.reason),
+    list((change) => change.by),
+  ]
+}

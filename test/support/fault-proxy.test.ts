@@ -1,0 +1,183 @@
+import assert from "node:assert/strict"
+import { once } from "node:events"
+import { type AddressInfo, connect, createServer, type Socket } from "node:net"
+import { afterEach, beforeEach, test, vi } from "vitest"
+import { type FaultProxy, faultProxy } from "./fault-proxy.ts"
+
+/** Against a server that remembers each request and answers "done" to it. */
+
+const server = createServer({ allowHalfOpen: true }, (socket) => {
+  open.add(socket)
+  socket.on("close", () => open.delete(socket))
+  socket.on("error", () => undefined)
+  socket.on("end", () => socket.end())
+  socket.on("data", (bytes) => {
+    requests.push(bytes.toString())
+    socket.write("done")
+  })
+})
+const requests: string[] = []
+const open = new Set<Socket>()
+const clients: Socket[] = []
+let proxy: FaultProxy
+
+beforeEach(async () => {
+  requests.length = 0
+  server.listen(0, "127.0.0.1")
+  await once(server, "listening")
+  proxy = await faultProxy((server.address() as AddressInfo).port)
+})
+
+afterEach(async () => {
+  for (const client of clients.splice(0)) client.destroy()
+  await proxy.close()
+  await new Promise((resolve) => server.close(resolve))
+})
+
+test("without a fault, requests and answers pass, and both ends hear when one hangs up", async () => {
+  const client = await connected()
+
+  assert.equal(await answerTo(client, "hello"), "done")
+
+  client.end()
+  await once(client, "close")
+  await vi.waitFor(() => assert.equal(open.size, 0), 5_000)
+  assert.deepEqual(requests, ["hello"])
+})
+
+test("an address is the same through the proxy but for its port", () => {
+  const there = proxy.through("postgres://me:secret@127.0.0.1:5432/belfry?application_name=test")
+
+  assert.equal(there, `postgres://me:secret@127.0.0.1:${proxy.port}/belfry?application_name=test`)
+})
+
+test("a delay counts each way", async () => {
+  const client = await connected()
+  proxy.delay(50)
+  const startedAt = performance.now()
+
+  await answerTo(client, "hello")
+
+  assert.ok(performance.now() - startedAt >= 100)
+})
+
+test("a shorter delay lets nobody overtake", async () => {
+  const client = await connected()
+  proxy.delay(100)
+  client.write("first, ")
+  await pass(20)
+  proxy.delay(0)
+
+  await answerTo(client, "second")
+
+  assert.equal(requests.join(""), "first, second")
+})
+
+test("who is refused can't connect, and who is in stays", async () => {
+  const before = await connected()
+  await answerTo(before, "one")
+
+  proxy.refuse()
+  await assert.rejects(connected(), { code: "ECONNREFUSED" })
+  assert.equal(await answerTo(before, "two"), "done")
+
+  await proxy.mend()
+  assert.equal(await answerTo(await connected(), "three"), "done")
+})
+
+test("a black hole swallows requests and answers, and hides who hangs up", async () => {
+  const [client, leaving] = [await connected(), await connected()]
+  for (const each of [client, leaving]) await answerTo(each, "before")
+  proxy.blackhole()
+
+  client.write("into the hole")
+  for (const socket of open) socket.write("from the hole")
+  leaving.end()
+
+  assert.equal(await Promise.race([once(client, "data"), pass(100)]), undefined)
+  assert.deepEqual([requests, open.size], [["before", "before"], 2])
+})
+
+test("connections that lost something to a black hole break when it ends, and idle ones live on", async () => {
+  const [busy, idle] = [await connected(), await connected()]
+  for (const each of [busy, idle]) await answerTo(each, "before")
+  proxy.blackhole()
+  busy.write("lost")
+  await pass(20)
+
+  await proxy.mend()
+
+  assert.equal(await endOf(busy), "ECONNRESET")
+  assert.equal(await answerTo(idle, "after"), "done")
+  assert.deepEqual(requests, ["before", "before", "after"])
+})
+
+test("a cut breaks all connections, and the next one is let in", async () => {
+  const both = [await connected(), await connected()]
+  for (const each of both) await answerTo(each, "before")
+
+  proxy.cut()
+
+  assert.deepEqual(await Promise.all(both.map(endOf)), ["ECONNRESET", "ECONNRESET"])
+  assert.equal(await answerTo(await connected(), "after"), "done")
+})
+
+test("a lost request never reaches the server, and only the first such one is lost", async () => {
+  const client = await connected()
+  const lost = proxy.loseRequest("commit")
+  await answerTo(client, "insert")
+
+  client.write("commit")
+
+  assert.equal(await endOf(client), "ECONNRESET")
+  await lost
+  assert.deepEqual(requests, ["insert"])
+  assert.equal(await answerTo(await connected(), "commit"), "done")
+})
+
+test("a lost answer is one that the server has given, and the client never gets", async () => {
+  const client = await connected()
+  const lost = proxy.loseAnswer((bytes) => bytes.toString() === "commit")
+  await answerTo(client, "insert")
+  const received: Buffer[] = []
+  client.on("data", (bytes) => received.push(bytes))
+
+  client.write("commit")
+
+  assert.equal(await endOf(client), "ECONNRESET")
+  await lost
+  assert.deepEqual([requests, received], [["insert", "commit"], []])
+  assert.equal(await answerTo(await connected(), "commit"), "done")
+})
+
+test("a server that isn't there breaks the connection", async () => {
+  await using nowhere = await faultProxy(1)
+
+  assert.equal(await endOf(await connected(nowhere.port)), "ECONNRESET")
+})
+
+async function connected(port = proxy.port): Promise<Socket> {
+  const client = connect({ port, host: "127.0.0.1", noDelay: true })
+  clients.push(client)
+  await once(client, "connect")
+  client.on("error", () => undefined)
+  return client
+}
+
+async function answerTo(client: Socket, request: string): Promise<string> {
+  client.write(request)
+  const [bytes] = (await once(client, "data")) as [Buffer]
+  return bytes.toString()
+}
+
+/** How the connection ends: a code if it breaks, nothing if the other end hangs up. */
+function endOf(client: Socket): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    client.once("error", ({ code }: NodeJS.ErrnoException) => resolve(code))
+    client.once("close", () => resolve(undefined))
+  })
+}
+
+function pass(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}

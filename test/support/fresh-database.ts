@@ -1,0 +1,8 @@
+import { inject } from "vitest"
+import { createDatabase, type DatabaseOptions } from "./postgres.ts"
+
+/** The URL of an empty database, on the server that the project's files share. It goes when the run ends. */
+export function freshDatabase(options?: DatabaseOptions): Promise<string> {
+  const { url, prefix } = inject("postgres")
+  return createDatabase(url, prefix, options)
+}

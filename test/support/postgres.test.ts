@@ -1,0 +1,127 @@
+import assert from "node:assert/strict"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { existsSync } from "node:fs"
+import { dirname } from "node:path"
+import { afterAll, beforeAll, describe, test } from "vitest"
+import { freshDatabase } from "./fresh-database.ts"
+import { connected, type Postgres, query, startPostgres } from "./postgres.ts"
+import { goneAfter, isAlive } from "./processes.ts"
+import { sweepServers } from "./server-leftovers.ts"
+
+test("whoever asks the shared server gets an empty database of his own", async () => {
+  const [mine, yours] = [await freshDatabase(), await freshDatabase()]
+
+  await query(mine, "create table bells (name text)")
+
+  const tables = "select from pg_tables where schemaname = 'public'"
+  assert.equal((await query(mine, tables)).length, 1)
+  assert.equal((await query(yours, tables)).length, 0)
+})
+
+test("a database orders texts by their bytes, or as a language does", async () => {
+  const [bytes, english] = [await freshDatabase(), await freshDatabase({ locale: "en-US" })]
+
+  const sql = "select 'a' < 'B' as is_less"
+  assert.deepEqual(await query(bytes, sql), [{ is_less: false }])
+  assert.deepEqual(await query(english, sql), [{ is_less: true }])
+})
+
+describe("a server of one's own", () => {
+  let postgres: Postgres
+  let database: string
+
+  beforeAll(async () => {
+    postgres = await startPostgres()
+    database = await postgres.freshDatabase()
+    await query(database, "create table bells (name text)")
+  })
+  afterAll(() => postgres.stop())
+
+  test("keeps what was committed when it is killed, and nothing else", async () => {
+    await using client = await connected(database)
+    await client.query("insert into bells values ('committed')")
+    await client.query("begin")
+    await client.query("insert into bells values ('open')")
+
+    await postgres.kill()
+    await assert.rejects(query(database, "select 1"), { code: "ECONNREFUSED" })
+    await postgres.restart()
+
+    assert.deepEqual(await query(database, "select name from bells"), [{ name: "committed" }])
+  })
+
+  test("keeps its port and its databases when it restarts, but no connection", async () => {
+    await using client = await connected(database)
+
+    await postgres.restart()
+
+    await assert.rejects(client.query("select 1"))
+    await query(database, "select name from bells")
+  })
+})
+
+test("a stopped server leaves neither a process nor a folder, killed before or not", async () => {
+  const servers = await Promise.all([startPostgres(), startPostgres()])
+  const pids = servers.map(({ pid }) => pid!)
+  const folders = await Promise.all(servers.map(({ url }) => folderOf(url)))
+
+  await servers[0].kill()
+  for (const server of servers) await server.stop()
+
+  assert.deepEqual(pids.map(isAlive), [false, false])
+  assert.deepEqual(folders.map(existsSync), [false, false])
+})
+
+test("the server of a test process that died is swept by the next", async () => {
+  const { pid, url } = await abandonedServer()
+  const folder = await folderOf(url)
+
+  await sweepServers()
+
+  await goneAfter([pid])
+  assert.equal(existsSync(folder), false)
+})
+
+test("a server can be told to wait for the disk", async () => {
+  await settingOf("fsync", { fsync: true }, /^on$/)
+})
+
+for (const version of [13, 18]) {
+  test(`PostgreSQL ${version} can be had`, async ({ skip }) => {
+    skip(version < 15 && `${process.platform}-${process.arch}` !== "linux-x64", "It exists for one platform")
+
+    await settingOf("server_version", { version }, new RegExp(`^${version}\\.`))
+  })
+}
+
+async function settingOf(name: string, options: Parameters<typeof startPostgres>[0], expected: RegExp) {
+  const postgres = await startPostgres(options)
+  try {
+    const rows = await query<Record<string, string>>(postgres.url, `show ${name}`)
+    assert.match(rows[0]![name]!, expected)
+  } finally {
+    await postgres.stop()
+  }
+}
+
+async function folderOf(url: string): Promise<string> {
+  const [row] = await query<{ data_directory: string }>(url, "show data_directory")
+  return dirname(row!.data_directory)
+}
+
+/** Started by a process that is killed before it can stop it. */
+async function abandonedServer(): Promise<{ pid: number; url: string }> {
+  const program = `
+    import { startPostgres } from ${JSON.stringify(new URL("./postgres.ts", import.meta.url).href)}
+    const { pid, url } = await startPostgres()
+    console.log(JSON.stringify({ pid, url }))
+    setInterval(() => undefined, 1_000)
+  `
+  const options = ["--import", "tsx", "--input-type=module", "--eval", program]
+  const owner = spawn(process.execPath, options, { stdio: ["ignore", "pipe", "inherit"] })
+  const [line] = await once(owner.stdout, "data")
+  owner.kill("SIGKILL")
+  await once(owner, "exit")
+  return JSON.parse(String(line))
+}
