@@ -1,9 +1,18 @@
 import { BelfryError } from "./core/errors.ts"
 import { systemClock } from "./engine/clock.ts"
 import type { Pool } from "./stores/postgres/client.ts"
+import { Database } from "./stores/postgres/database.ts"
+import { MIGRATIONS, schemaOf } from "./stores/postgres/migrations.ts"
 import { poolFor } from "./stores/postgres/own-pool.ts"
 import { createPostgresStore, type PostgresStore } from "./stores/postgres/postgres-store.ts"
 
+export {
+  type SqlCall,
+  type SqlFunctionsOptions,
+  type SqlPayload,
+  type SqlTask,
+  sqlFunctions,
+} from "./sql-functions.ts"
 export type { Pool, Queryable } from "./stores/postgres/client.ts"
 export type { PostgresStore } from "./stores/postgres/postgres-store.ts"
 
@@ -40,6 +49,22 @@ export function postgres(options: string | PostgresOptions): PostgresStore {
     { schema, where, deadlineMs: DEADLINE_MS },
     systemClock,
   )
+}
+
+/** Which schema a database is at (0: Belfry was never there), and which one this version knows. Changes nothing. */
+export async function schemaOfDatabase(
+  url: string,
+  schema = "belfry",
+): Promise<{ readonly stored: number; readonly known: number }> {
+  const where = placeOf(url)
+  const pool = await poolFor(url, 1)
+  try {
+    const database = new Database(pool, { schema, where, deadlineMs: DEADLINE_MS }, systemClock)
+    const stored = await database.withClient((client) => schemaOf(client, schema))
+    return { stored, known: MIGRATIONS.length }
+  } finally {
+    await pool.end()
+  }
 }
 
 /** Longer than any statement of Belfry's takes on a database that is well. */

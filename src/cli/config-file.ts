@@ -99,6 +99,7 @@ const KINDS: Readonly<Record<keyof Config, (value: unknown) => boolean>> = {
   commands: isObject,
   command: isObject,
   http: isObject,
+  sql: isObject,
   hooks: isObject,
   logger: isObject,
 }
@@ -129,6 +130,7 @@ function checked(value: unknown, path: string): Config {
       )
   }
   checkCommand(value, path)
+  checkSql(value, path)
   return value as Config
 }
 
@@ -148,6 +150,28 @@ function checkCommand({ command = {}, commands }: Config, path: string): void {
       EXIT.usage,
       `The setting "command" in ${path} has no effect without "commands".`,
       `Say what may be run: "commands", or take "command" away.`,
+    )
+}
+
+const SQL_SETTINGS = [
+  "schemas",
+  "url",
+  "connections",
+  "role",
+  "timeout",
+  "lockTimeout",
+  "maxResultBytes",
+  "retry",
+]
+
+/** A limit that is misspelt would be one that isn't there. */
+function checkSql({ sql = { schemas: [] } }: Config, path: string): void {
+  const unknown = Object.keys(sql).find((setting) => !SQL_SETTINGS.includes(setting))
+  if (unknown !== undefined)
+    throw new Refusal(
+      EXIT.usage,
+      `The setting "sql" in ${path} has an unknown part "${unknown}".`,
+      `Known are ${SQL_SETTINGS.join(", ")}.`,
     )
 }
 

@@ -25,8 +25,6 @@ export interface Schema {
 }
 
 const NOT_YET: Readonly<Record<string, string>> = {
-  postgres: "PostgreSQL",
-  postgresql: "PostgreSQL",
   redis: "Redis",
   rediss: "Redis",
   mongodb: "MongoDB",
@@ -51,17 +49,18 @@ export async function storeAt(
   // A drive letter is no scheme.
   if (scheme === undefined || scheme.length === 1 || scheme === "sqlite" || scheme === "file")
     return sqliteAt(pathOf(address, io.cwd), mayCreate)
+  if (scheme === "postgres" || scheme === "postgresql") return postgresAt(address, mayCreate)
   const name = NOT_YET[scheme]
   if (name !== undefined)
     throw new Refusal(
       EXIT.usage,
       `The store ${masked(address)} is ${name}, which this version of Belfry doesn't have.`,
-      "Use a SQLite file: --store ./belfry.db",
+      "Use a SQLite file (--store ./belfry.db) or PostgreSQL (--store postgres://…).",
     )
   throw new Refusal(
     EXIT.usage,
     `The store ${masked(address)} has an unknown scheme "${scheme}:".`,
-    "Use a path, sqlite:PATH or memory:.",
+    "Use a path, sqlite:PATH, postgres://… or memory:.",
   )
 }
 
@@ -76,6 +75,21 @@ async function sqliteAt(path: string, mayCreate: boolean): Promise<OpenedStore> 
   }
   const { sqlite, schemaOfFile } = await import("../sqlite.ts")
   return { store: sqlite(path), place: path, isNew, schema: () => schemaOfFile(path) }
+}
+
+/** Asked first, so that looking at a database that is no store doesn't make it one. */
+async function postgresAt(url: string, mayCreate: boolean): Promise<OpenedStore> {
+  const { postgres, schemaOfDatabase } = await import("../postgres.ts")
+  const schema = () => schemaOfDatabase(url)
+  const isNew = (await schema()).stored === 0
+  if (isNew && !mayCreate) {
+    throw new Refusal(
+      EXIT.unavailable,
+      `There is no store in ${masked(url)}.`,
+      `Make one with: belfry start --store ${masked(url)}`,
+    )
+  }
+  return { store: postgres(url), place: masked(url), isNew, schema }
 }
 
 /** `sqlite:belfry.db`, `sqlite:///var/lib/belfry.db`, `file:///…` or a plain path. */

@@ -5,7 +5,9 @@ import type { AnyTask, DeclaredSchedule } from "../engine/task.ts"
 import { createScheduler, type Scheduler, type SchedulerOptions } from "../scheduler/scheduler.ts"
 import type { Call } from "./command.ts"
 import { type LoadedConfig, loadConfig } from "./config-file.ts"
+import { EXIT } from "./exit-codes.ts"
 import { DEFAULT_STORE, type OpenedStore, storeAt } from "./open-store.ts"
+import { Refusal } from "./refusal.ts"
 import { spokenStore } from "./spoken-store.ts"
 
 /** What a command works with: a scheduler that is never started, on the store that was named. */
@@ -32,7 +34,7 @@ export async function openSession(call: Call, mayCreate: boolean): Promise<Sessi
   const loaded = await configOf(call)
   const opened = await storeOf(call, loaded, mayCreate)
   const config = loaded?.config ?? {}
-  const tasks = await tasksOf(config)
+  const tasks = await tasksOf(config, call)
   const scheduler = createScheduler({
     ...rhythmOf(config),
     store: opened.store,
@@ -66,12 +68,9 @@ export async function storeOf(
   return call.flags.isOn("verbose") ? { ...opened, store: spokenStore(opened.store, call) } : opened
 }
 
-async function namedStore(
-  { flags, io }: Call,
-  loaded: LoadedConfig | null,
-  mayCreate: boolean,
-): Promise<OpenedStore> {
-  const named = flags.text("store") ?? (io.env["BELFRY_STORE"] || undefined)
+async function namedStore(call: Call, loaded: LoadedConfig | null, mayCreate: boolean): Promise<OpenedStore> {
+  const { io } = call
+  const named = addressSaid(call)
   const configured = loaded?.config.store
   if (named === undefined && typeof configured === "object")
     return { store: configured, place: `the store of ${loaded!.path}`, isNew: false, schema: null }
@@ -79,16 +78,43 @@ async function namedStore(
   return storeAt(address, { io, mayCreate })
 }
 
+function addressSaid({ flags, io }: Call): string | undefined {
+  return flags.text("store") ?? (io.env["BELFRY_STORE"] || undefined)
+}
+
 /** The configuration's own tasks and the built-in ones; a task of its own named `http` takes that one's place. */
-export async function tasksOf(config: Config): Promise<readonly AnyTask[]> {
+export async function tasksOf(config: Config, call: Call): Promise<readonly AnyTask[]> {
   const own = config.tasks ?? []
   const { httpTask, commandTask } = await import("../tasks.ts")
   const builtIn: readonly AnyTask[] = [
     httpTask(config.http ?? {}),
     ...(config.commands === undefined ? [] : [commandTask({ ...config.command, commands: config.commands })]),
+    ...(config.sql === undefined ? [] : [await sqlTaskOf(config.sql, config.store, call)]),
   ]
   const names = new Set(own.map(({ name }) => name))
   return [...own, ...builtIn.filter(({ name }) => !names.has(name))]
+}
+
+/** On the store's database, if nothing else is said; with connections of its own, which are made by the first run. */
+async function sqlTaskOf(
+  sql: NonNullable<Config["sql"]>,
+  store: Config["store"],
+  call: Call,
+): Promise<AnyTask> {
+  const { sqlFunctions } = await import("../postgres.ts")
+  const address = addressSaid(call) ?? (typeof store === "string" ? store : undefined)
+  const url = sql.url ?? address
+  if (url !== undefined && /^postgres(ql)?:/i.test(url)) return sqlFunctions({ ...sql, url })
+  throw new Refusal(
+    EXIT.usage,
+    'The setting "sql" calls functions of PostgreSQL, but the store\'s address is none of it.',
+    'Say where they are: sql: { url: "postgres://…", … }, or take "sql" away.',
+  )
+}
+
+/** Ends what tasks hold beside the store. For when the scheduler has stopped. */
+export async function closeTasks(tasks: readonly AnyTask[]): Promise<void> {
+  for (const task of tasks) await (task as { close?: () => unknown }).close?.()
 }
 
 /** What `createScheduler` takes of a configuration. */

@@ -49,6 +49,7 @@ function leanTrigger(trigger: Trigger): Record<string, unknown> {
   if (trigger.kind === "at") return { at: new Date(trigger.at).toISOString() }
   if (trigger.kind === "cron")
     return { cron: trigger.cron, ...(trigger.dayMatch === "either" ? {} : { dayMatch: trigger.dayMatch }) }
+  if (trigger.kind === "unreadable") return { unreadable: trigger.why }
   const anchor = trigger.anchor === null ? {} : { anchor: new Date(trigger.anchor).toISOString() }
   return { every: durationText(trigger.everyMs), ...anchor }
 }

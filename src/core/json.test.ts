@@ -1,7 +1,14 @@
 import fc from "fast-check"
 import { assert, describe, test } from "vitest"
 import { thrownBy } from "../../test/support/records.ts"
-import { canonicalJson, JSON_DEPTH_MAX, type Json, PAYLOAD_MAX_BYTES, toPayload } from "./json.ts"
+import {
+  canonicalJson,
+  JSON_DEPTH_MAX,
+  type Json,
+  PAYLOAD_MAX_BYTES,
+  storableJson,
+  toPayload,
+} from "./json.ts"
 
 describe("a payload", () => {
   test.each([
@@ -14,6 +21,28 @@ describe("a payload", () => {
     [{ at: new Date(0) }, { at: "1970-01-01T00:00:00.000Z" }],
   ])("%o is stored as %j", (value, stored) => {
     assert.deepEqual(toPayload(value, "Payload"), stored)
+  })
+
+  test.each([
+    ["a NUL", "a\u0000b"],
+    ["a NUL in a key", { "a\u0000": 1 }],
+    ["half of a character", ["\ud83d"]],
+    ["the other half", ["\ude00"]],
+  ])("%s is refused: not every store could keep it", (_, value) => {
+    assert.match(thrownBy(() => toPayload(value, "Payload")).message, /no store keeps/)
+  })
+
+  test.each(["\\u0000", "\\\\u0000", "\\ud83d", "😀", "\u0001\ufffd"])(
+    "%j is text like any other",
+    (text) => {
+      assert.equal(toPayload(text, "Payload"), text)
+    },
+  )
+
+  test("what must not be refused is marked instead, and only that", () => {
+    const text = JSON.stringify(["a\u0000b", "\ud83d", "😀", "\\u0000", "\\\u0000"])
+
+    assert.deepEqual(JSON.parse(storableJson(text)), ["a\ufffdb", "\ufffd", "😀", "\\u0000", "\\\ufffd"])
   })
 
   test("is a private copy", () => {
@@ -77,6 +106,7 @@ describe("canonical text", () => {
   test("means what it was made from, and is the same for the same meaning", () => {
     fc.assert(
       fc.property(fc.jsonValue({ noUnicodeString: false } as object), (value) => {
+        fc.pre(!/\\u(0000|d[89a-f])/.test(JSON.stringify(value)))
         const stored = toPayload(value, "Payload")
         const text = canonicalJson(stored)
 

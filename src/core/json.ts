@@ -28,10 +28,29 @@ export function toPayload(value: unknown, what: string): Json {
       { details: { bytes, limit: PAYLOAD_MAX_BYTES } },
     )
   }
+  if (unkept(text)) {
+    const why = "PostgreSQL keeps neither NUL nor half of a character"
+    throw new BelfryError(
+      "BELFRY_PAYLOAD_INVALID",
+      `${what} holds a text that no store keeps as it is: ${why}.`,
+    )
+  }
   if (isTooDeep(text)) {
     throw new BelfryError("BELFRY_PAYLOAD_INVALID", `${what} is nested deeper than ${JSON_DEPTH_MAX} levels.`)
   }
   return JSON.parse(text) as Json
+}
+
+/** Of JSON text: NUL and lone surrogates, which are always written as escapes there. An even number of \ before is text. */
+const UNKEPT = /(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/g
+
+function unkept(json: string): boolean {
+  return json.search(UNKEPT) >= 0
+}
+
+/** For what must not be refused (a result, a log line): what no store keeps as it is becomes a mark. */
+export function storableJson(json: string): string {
+  return json.replaceAll(UNKEPT, "$1\\ufffd")
 }
 
 /** Reads the text, not the value: that takes no stack, however deep it is. */

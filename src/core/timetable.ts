@@ -20,6 +20,8 @@ export type Trigger =
   | { readonly kind: "cron"; readonly cron: string; readonly dayMatch: "either" | "both" }
   | { readonly kind: "every"; readonly everyMs: number; readonly anchor: Instant | null }
   | { readonly kind: "at"; readonly at: Instant }
+  /** Written past our door, where a store lets others write: whoever plans it learns why it can't be. */
+  | { readonly kind: "unreadable"; readonly why: string }
 
 /** The first nominal instant strictly after `after`. Preview and firing both ask here, so they can't disagree. */
 export function nextInTimetable(timetable: Timetable, after: Instant): Instant | null {
@@ -88,6 +90,7 @@ function beginningOf(cron: Cron): Instant {
 /** What a trigger repeats by, in the form that search and words read. */
 export function cronOf(timetable: Timetable, trigger: Exclude<Trigger, { kind: "at" }>): Cron {
   if (trigger.kind === "cron") return compiled(timetable, trigger)
+  if (trigger.kind === "unreadable") throw new BelfryError("BELFRY_SCHEDULE_INVALID", trigger.why)
   // Only what was written past our door: an interval that stands still would be searched for ever.
   if (trigger.kind !== "every" || !(trigger.everyMs >= 1)) {
     throw new BelfryError("BELFRY_SCHEDULE_INVALID", `Trigger ${JSON.stringify(trigger)} can't be read.`)

@@ -15,6 +15,7 @@ import {
 import { describeThrown, storable } from "../core/thrown.ts"
 import type { Store } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
+import { Completion } from "./completion.ts"
 import { outputOf } from "./output.ts"
 import { RunLog } from "./run-log.ts"
 import {
@@ -55,6 +56,7 @@ export class Execution {
   readonly #clock: Clock
   readonly #controller = new AbortController()
   readonly #onProgress: () => void
+  readonly #completion: Completion
   #progress: Progress | null = null
   #onAbort: (cause: RunAborted) => void = () => undefined
 
@@ -72,6 +74,7 @@ export class Execution {
     this.#store = about.store
     this.#clock = about.clock
     this.#onProgress = about.onProgress
+    this.#completion = new Completion(about.run, about.store)
     this.ended = this.#perform()
   }
 
@@ -100,7 +103,8 @@ export class Execution {
     const ending = await this.#endOf(log)
     cancelTimeout()
     await log.flush()
-    return this.#changeFor(ending)
+    // Whatever came after the commit: what is committed is done.
+    return (await this.#completion.committed()) ?? this.#changeFor(ending)
   }
 
   /** Whichever comes first: the task's own end, or an abort that it doesn't follow within its grace. */
@@ -133,6 +137,10 @@ export class Execution {
     const { run } = this
     const why = this.#abortCause()
     if (why === "cancelled" || why === "lease-lost") return null
+    if (ending.kind === "returned" && this.#completion.wasAsked) {
+      const error = "complete() was called, and its transaction was not committed"
+      return this.#fail({ outcome: "failed", error, retry: "policy", output: NO_OUTPUT })
+    }
     if (ending.kind === "returned") {
       const { isSuccess, output } = outputOf(ending.value)
       if (isSuccess) return succeed(run, output)
@@ -194,6 +202,7 @@ export class Execution {
           message: message === undefined ? null : storable(String(message), PROGRESS_MESSAGE_MAX_BYTES),
         }
       },
+      complete: (transaction, result) => this.#completion.make(transaction, result),
       lastSuccess: () => lastSuccessOf(this.#store, this.run.scheduleId),
     }
   }

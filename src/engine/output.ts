@@ -1,4 +1,4 @@
-import { isTooDeep, JSON_DEPTH_MAX, type Json } from "../core/json.ts"
+import { isTooDeep, JSON_DEPTH_MAX, type Json, storableJson } from "../core/json.ts"
 import type { Output } from "../core/run.ts"
 import { describeThrown, storable } from "../core/thrown.ts"
 
@@ -42,7 +42,7 @@ function detailsOf(value: unknown): Json {
     if (bytes > DETAILS_MAX_BYTES)
       return { notStored: `${bytes} bytes; at most ${DETAILS_MAX_BYTES} are kept` }
     if (isTooDeep(text)) return { notStored: `nested deeper than ${JSON_DEPTH_MAX} levels` }
-    return JSON.parse(text) as Json
+    return JSON.parse(storableJson(text)) as Json
   } catch (error) {
     return notStored(error)
   }

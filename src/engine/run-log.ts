@@ -1,4 +1,4 @@
-import type { Json } from "../core/json.ts"
+import { type Json, storableJson } from "../core/json.ts"
 import { storable } from "../core/thrown.ts"
 import type { LogLevel, LogLine, Store } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
@@ -166,7 +166,7 @@ function plainFields(fields: object | undefined): Json {
     const bytes = Buffer.byteLength(text)
     return bytes > LINE_MAX_BYTES
       ? { notStored: `${bytes} bytes; at most ${LINE_MAX_BYTES} are kept` }
-      : (JSON.parse(text) as Json)
+      : (JSON.parse(storableJson(text)) as Json)
   } catch {
     return { unreadable: true }
   }

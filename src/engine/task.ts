@@ -45,6 +45,11 @@ export interface TaskContext<Payload = unknown> {
   readonly log: RunLogger
   /** From 0 to 1; stored with the next heartbeat. */
   progress(fraction: number, message?: string): void
+  /**
+   * Ends the run with success inside a transaction of the task's own, on the database that the store is in: its writes and
+   * the run's end are committed together, or neither is. Rejects if the run is no longer this attempt's.
+   */
+  complete(transaction: unknown, result?: unknown): Promise<void>
   /** The newest successful run of the same schedule, or null. */
   lastSuccess(): Promise<LastSuccess | null>
 }

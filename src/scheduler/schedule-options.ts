@@ -1,3 +1,4 @@
+import { BelfryError } from "../core/errors.ts"
 import type { ScheduleOptions, TriggerOptions } from "../core/options.ts"
 import type { ScheduleDefinition } from "../core/schedule.ts"
 import type { Trigger } from "../core/timetable.ts"
@@ -72,5 +73,9 @@ export function optionsOf(definition: ScheduleDefinition): ScheduleOptions {
 function triggerOptions(trigger: Trigger): TriggerOptions {
   if (trigger.kind === "cron") return { cron: trigger.cron, dayMatch: trigger.dayMatch }
   if (trigger.kind === "at") return { at: trigger.at }
+  if (trigger.kind === "unreadable") {
+    const text = `${trigger.why} Name its whole timetable anew, such as cron.`
+    throw new BelfryError("BELFRY_SCHEDULE_INVALID", text)
+  }
   return { every: trigger.everyMs, ...(trigger.anchor === null ? {} : { anchor: trigger.anchor }) }
 }

@@ -20,11 +20,12 @@ import {
   type ReconcileReport,
   reconcileDeclared,
 } from "./declared.ts"
-import { type Enqueued, type EnqueueOptions, newRunFor } from "./enqueue.ts"
+import type { Enqueued, EnqueueOptions } from "./enqueue.ts"
 import { withOwnHints } from "./hinting-store.ts"
 import { Runs } from "./runs.ts"
 import { Schedules } from "./schedules.ts"
 import { type WorkerView, workerView } from "./views.ts"
+import { enqueueOne, WithinTransaction } from "./within.ts"
 
 export interface SchedulerOptions {
   readonly store: Store
@@ -67,6 +68,7 @@ export type EnqueueArguments<Input> = undefined extends Input
 export class Scheduler {
   readonly schedules: Schedules
   readonly runs: Runs
+  readonly #given: Store
   readonly #store: Store
   readonly #clock: Clock
   readonly #logger: Logger
@@ -82,6 +84,7 @@ export class Scheduler {
 
   constructor(options: SchedulerOptions) {
     const { store, clock = systemClock, logger = jsonLogger(), owner = "code", release = 0 } = options
+    this.#given = store
     this.#clock = clock
     this.#logger = logger
     this.#tasks = tasksByName(options.tasks ?? [])
@@ -131,10 +134,16 @@ export class Scheduler {
   enqueue(task: string, payload?: unknown, options?: EnqueueOptions): Promise<Enqueued>
   async enqueue(task: AnyTask | string, payload?: unknown, options: EnqueueOptions = {}): Promise<Enqueued> {
     await this.#open()
-    const known = typeof task === "string" ? this.#tasks.get(task) : task
-    const run = await newRunFor(known ?? String(task), payload, options, this.#clock)
-    const [answer] = await this.#store.enqueue([run])
-    return answer!
+    return enqueueOne(this.#store, { clock: this.#clock, tasks: this.#tasks }, task, payload, options)
+  }
+
+  /**
+   * Enqueues and changes schedules inside a transaction of yours, on the database that the store is in: what is done through
+   * it comes with your commit, or not at all.
+   */
+  within(transaction: unknown): WithinTransaction {
+    const ready = () => this.#open()
+    return new WithinTransaction(this.#given, transaction, { clock: this.#clock, tasks: this.#tasks, ready })
   }
 
   /** Makes the store's schedules of this owner those declared; with `dryRun`, only says what would happen. */

@@ -6,6 +6,7 @@ import { describeTriggers } from "../core/new-run.ts"
 import type { ScheduleOptions, When } from "../core/options.ts"
 import type { Schedule, ScheduleDefinition } from "../core/schedule.ts"
 import { move, occurrenceToCome, pause, reschedule, restore, resume, skip, type Why } from "../core/steer.ts"
+import { storable } from "../core/thrown.ts"
 import type { Clock } from "../engine/clock.ts"
 import { type AnyTask, type PayloadOption, type Task, validatePayload } from "../engine/task.ts"
 import type { Store } from "../store/store.ts"
@@ -245,8 +246,15 @@ function startingNow(id: string, definition: ScheduleDefinition, now: Instant): 
 }
 
 function whyOf({ reason, by }: Because): Why {
-  return { reason: reason ?? null, by: by ?? null }
+  return { reason: textOf(reason), by: textOf(by) }
 }
+
+/** What people type: long or odd, it is kept in a form that every store has. */
+function textOf(text: string | undefined): string | null {
+  return text === undefined ? null : storable(text, WHY_MAX_BYTES)
+}
+
+const WHY_MAX_BYTES = 8_192
 
 function instantOf(when: When | undefined): Instant | null {
   return when === undefined ? null : parseInstant(when, "occurrence")

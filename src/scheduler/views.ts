@@ -72,6 +72,7 @@ export type TriggerView =
   | { readonly kind: "cron"; readonly cron: string; readonly dayMatch: "either" | "both" }
   | { readonly kind: "every"; readonly everyMs: number; readonly anchor: Date | null }
   | { readonly kind: "at"; readonly at: Date }
+  | { readonly kind: "unreadable"; readonly why: string }
 
 function triggerView(trigger: Trigger): TriggerView {
   if (trigger.kind === "at") return { kind: "at", at: new Date(trigger.at) }

@@ -103,6 +103,19 @@ export interface Store {
   findWorkers(page: { afterId: string | null; limit: number }): Promise<readonly Worker[]>
 }
 
+/** A store on a database whose transactions a program can share. */
+export interface TransactionalStore<Transaction = unknown> extends Store {
+  /**
+   * The same store inside somebody's transaction: what is written through it comes with their commit, or not at all. It
+   * lives as long as the transaction; opening, closing and listening do nothing there.
+   */
+  within(transaction: Transaction): Store
+}
+
+export function isTransactional(store: Store): store is TransactionalStore {
+  return "within" in store
+}
+
 /** What may have happened: something about schedules, runs to claim, or held runs that were taken away. */
 export type Hint = "schedules" | "runs" | "cancelled"
 

@@ -35,6 +35,7 @@ function occurrencesOf(
     for (let at = first; at <= until; at += trigger.everyMs) found.push(at)
     return found
   }
+  if (trigger.kind === "unreadable") return []
   if (trigger.cron === NIGHTLY_IN_BERLIN) return nightlyInBerlin(after, until)
   for (let at = Math.floor(after / MINUTE) * MINUTE + MINUTE; at <= until; at += MINUTE) {
     if (isMatch(trigger.cron, at)) found.push(at)

@@ -22,6 +22,7 @@ export function performTask(
     signal: about.signal ?? new AbortController().signal,
     log: { debug: write, info: write, warn: write, error: write },
     progress: () => undefined,
+    complete: () => Promise.reject(new Error("no transactions here")),
     lastSuccess: async () => null,
   }
   const ended = validatePayload(task, payload).then((checked) => task.run({ ...context, payload: checked }))

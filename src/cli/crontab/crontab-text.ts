@@ -40,6 +40,7 @@ function jobsOf(schedule: ScheduleView, config: Config): readonly string[] | str
   for (const trigger of schedule.triggers) {
     if (trigger.kind === "every") return "an interval isn't a pattern of the clock"
     if (trigger.kind === "at") return "it occurs once"
+    if (trigger.kind === "unreadable") return trigger.why
     const why = strangeTo(trigger.cron, trigger.dayMatch)
     if (why !== null) return why
     // To cron a percent sign is the end of the line.

@@ -79,6 +79,7 @@ function valueWords(setting: keyof Config, config: Config): string {
     commands: () => Object.keys(config.commands ?? {}),
     hooks: () => Object.keys(config.hooks ?? {}),
     http: () => Object.keys(config.http ?? {}),
+    sql: () => Object.keys(config.sql ?? {}),
     logger: () => ["its own"],
   }
   const named = names[setting]

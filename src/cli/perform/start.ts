@@ -9,7 +9,7 @@ import { hint, jsonLine, paintOf } from "../output.ts"
 import { printableJson } from "../printable.ts"
 import { Refusal } from "../refusal.ts"
 import { eventLine } from "../run-events.ts"
-import { configOf, schedulerSettings, storeOf, tasksOf } from "../session.ts"
+import { closeTasks, configOf, schedulerSettings, storeOf, tasksOf } from "../session.ts"
 import { greet } from "../start-words.ts"
 
 const ROLES: Readonly<Record<string, readonly Role[]>> = { worker: ["work"], server: ["fire"] }
@@ -21,7 +21,7 @@ export async function start(call: Call): Promise<ExitCode> {
   const concurrency = flags.whole("concurrency", { max: 10_000 })
   const loaded = await configOf(call)
   const config = loaded?.config ?? {}
-  const tasks = await tasksOf(config)
+  const tasks = await tasksOf(config, call)
   const settings = schedulerSettings(config, tasks)
   const opened = await storeOf(call, loaded, true)
   const scheduler = createScheduler({
@@ -54,10 +54,11 @@ export async function start(call: Call): Promise<ExitCode> {
     })
   } catch (error) {
     await scheduler.stop({ timeout: 0 })
+    await closeTasks(tasks)
     stopped.callOff()
     throw error
   }
-  return stopped.done
+  return stopped.done.finally(() => closeTasks(tasks))
 }
 
 function rolesOf(role: string | undefined): readonly Role[] {

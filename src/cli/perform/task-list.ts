@@ -17,7 +17,7 @@ export async function listTasks(call: Call): Promise<undefined> {
   await withScheduler(call, async ({ scheduler, loaded }) => {
     const workers = (await allWorkers(scheduler)).filter(isOnline)
     const schedules = await allSchedules(scheduler)
-    const configured = new Set((await tasksOf(loaded?.config ?? {})).map(({ name }) => name))
+    const configured = new Set((await tasksOf(loaded?.config ?? {}, call)).map(({ name }) => name))
     const names = new Set([
       ...configured,
       ...workers.flatMap(({ tasks }) => tasks),

@@ -21,7 +21,7 @@ export async function runTask(call: Call): Promise<ExitCode | undefined> {
   ]
   const at = instantFlag(call, "at", io.zone)
   return withScheduler(call, async ({ scheduler, loaded }) => {
-    const isConfigured = (await tasksOf(loaded?.config ?? {})).some((task) => task.name === name)
+    const isConfigured = (await tasksOf(loaded?.config ?? {}, call)).some((task) => task.name === name)
     const offers = (await allWorkers(scheduler)).filter(
       (worker) => isOnline(worker) && worker.tasks.includes(name),
     )

@@ -1,5 +1,5 @@
 import { BelfryError } from "../../core/errors.ts"
-import type { Hint, Store } from "../../store/store.ts"
+import type { Hint, Store, TransactionalStore } from "../../store/store.ts"
 import type { Pool, Queryable } from "./client.ts"
 import { Database, type DatabaseOptions, type Runner, type Waiting } from "./database.ts"
 import { migrate } from "./migrations.ts"
@@ -17,13 +17,7 @@ import { prune } from "./statements/pruning.ts"
 import { deleteSchedule, findSchedules, putSchedule } from "./statements/schedules.ts"
 import { changeRuns } from "./statements/transition.ts"
 
-export interface PostgresStore extends Store {
-  /**
-   * The same store inside somebody's transaction: what is written through it comes with their commit, or not at all. It
-   * lives as long as the transaction; opening and closing it does nothing.
-   */
-  within(transaction: Queryable): Store
-}
+export type PostgresStore = TransactionalStore<Queryable>
 
 /** How many more of the due schedules are chosen from after races were lost. */
 const SPREAD = 10

@@ -1,9 +1,9 @@
 import type { Json } from "../../core/json.ts"
-import { catchUpOf, dstOf, overlapOf } from "../../core/policies.ts"
 import { definitionOf } from "../../core/reconcile.ts"
-import type { Schedule, ScheduleDefinition, ScheduleProgress } from "../../core/schedule.ts"
+import type { Schedule, ScheduleProgress } from "../../core/schedule.ts"
 import type { Trigger } from "../../core/timetable.ts"
 import { instantOf, jsonOf, ms, numberOf, type Row, type Text, textOrNull } from "./rows.ts"
+import { readOptions } from "./schedule-options.ts"
 
 /**
  * A schedule's row can be read and written by people: what they use has a column, and `options` holds the rest, of which
@@ -19,8 +19,7 @@ export const scheduleColumns = (s: string) => `
 export function scheduleOf(row: Row, from = 0): Schedule {
   const text = (place: number) => row[from + place] as string
   const optional = (place: number) => row[from + place] as Text
-  const options = jsonOf<Partial<StoredOptions>>(text(26))
-  const catchUp = options.catchUp ?? DEFAULT_CATCH_UP
+  const { options, problem } = readOptions(text(26))
   return {
     id: text(0),
     version: Number(text(1)),
@@ -41,36 +40,28 @@ export function scheduleOf(row: Row, from = 0): Schedule {
     finishedAt: numberOf(optional(16)),
     payload: payloadOf(optional(17), optional(21)),
     description: text(18),
-    triggers: triggersOf(optional(19), jsonOf(text(25))),
+    triggers:
+      problem === null ? triggersOf(optional(19), jsonOf(text(25))) : [{ kind: "unreadable", why: problem }],
     timezone: text(20),
     enabled: text(22) === "t",
     priority: Number(text(23)),
     tags: jsonOf(text(24)),
-    dst: options.dst ?? DEFAULT_DST,
-    jitterMs: options.jitterMs ?? 0,
-    spacingMs: options.spacingMs ?? 0,
-    startsAt: options.startsAt ?? null,
-    endsAt: options.endsAt ?? null,
-    maxRuns: options.maxRuns ?? null,
-    removeWhenFinished: options.removeWhenFinished ?? false,
-    catchUp,
-    overlap: options.overlap ?? overlapOf("", undefined, catchUp),
-    maxConcurrentRuns: options.maxConcurrentRuns ?? null,
-    dependsOn: options.dependsOn ?? [],
-    retry: options.retry ?? null,
-    timeoutMs: options.timeoutMs ?? null,
-    release: options.release ?? 0,
+    dst: options.dst,
+    jitterMs: options.jitterMs,
+    spacingMs: options.spacingMs,
+    startsAt: options.startsAt,
+    endsAt: options.endsAt,
+    maxRuns: options.maxRuns,
+    removeWhenFinished: options.removeWhenFinished,
+    catchUp: options.catchUp,
+    overlap: options.overlap,
+    maxConcurrentRuns: options.maxConcurrentRuns,
+    dependsOn: options.dependsOn,
+    retry: options.retry,
+    timeoutMs: options.timeoutMs,
+    release: options.release,
   }
 }
-
-const DEFAULT_CATCH_UP = catchUpOf("", undefined)
-const DEFAULT_DST = dstOf("", {})
-
-/** What a definition has beside the columns. */
-type StoredOptions = Omit<
-  ScheduleDefinition,
-  "task" | "owner" | "payload" | "description" | "triggers" | "timezone" | "enabled" | "priority" | "tags"
->
 
 /** In the order of `DEFINITION_COLUMNS`. */
 export function definitionValues(schedule: Schedule): readonly unknown[] {

@@ -1,0 +1,53 @@
+import { BelfryError } from "../core/errors.ts"
+import type { Clock } from "../engine/clock.ts"
+import type { AnyTask, Task } from "../engine/task.ts"
+import { isTransactional, type Store } from "../store/store.ts"
+import { type Enqueued, type EnqueueOptions, newRunFor } from "./enqueue.ts"
+import type { EnqueueArguments } from "./scheduler.ts"
+import { Schedules } from "./schedules.ts"
+
+/** What can be done inside a transaction of the caller's own: it is there with their commit, or not at all. */
+export class WithinTransaction {
+  readonly schedules: Schedules
+  readonly #store: Store
+  readonly #parts: Parts
+
+  constructor(store: Store, transaction: unknown, parts: Parts) {
+    if (!isTransactional(store)) {
+      throw new BelfryError(
+        "BELFRY_STORE_UNFIT",
+        "This store has no transactions that a program could share.",
+      )
+    }
+    this.#store = store.within(transaction)
+    this.#parts = parts
+    this.schedules = new Schedules({ ...parts, store: this.#store })
+  }
+
+  enqueue<Input>(task: Task<Input, unknown>, ...rest: EnqueueArguments<Input>): Promise<Enqueued>
+  enqueue(task: string, payload?: unknown, options?: EnqueueOptions): Promise<Enqueued>
+  async enqueue(task: AnyTask | string, payload?: unknown, options: EnqueueOptions = {}): Promise<Enqueued> {
+    await this.#parts.ready()
+    return enqueueOne(this.#store, this.#parts, task, payload, options)
+  }
+}
+
+interface Parts {
+  readonly clock: Clock
+  readonly tasks: ReadonlyMap<string, AnyTask>
+  ready(): Promise<void>
+}
+
+/** Checked by the task's schema where this process knows the task. */
+export async function enqueueOne(
+  store: Store,
+  { tasks, clock }: Pick<Parts, "tasks" | "clock">,
+  task: AnyTask | string,
+  payload: unknown,
+  options: EnqueueOptions,
+): Promise<Enqueued> {
+  const known = typeof task === "string" ? tasks.get(task) : task
+  const run = await newRunFor(known ?? String(task), payload, options, clock)
+  const [answer] = await store.enqueue([run])
+  return answer!
+}

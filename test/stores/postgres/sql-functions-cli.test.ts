@@ -1,0 +1,42 @@
+import assert from "node:assert/strict"
+import { setTimeout as sleep } from "node:timers/promises"
+import type { RunView } from "belfry"
+import { test } from "vitest"
+import { terminal } from "../../cli/support.ts"
+import { freshDatabase } from "../../support/fresh-database.ts"
+import { query } from "../../support/postgres.ts"
+
+test("the program calls functions if its configuration says so, and ends their connections when it stops", async () => {
+  const url = await freshDatabase()
+  await query(
+    url,
+    `create schema app;
+     create function app.naps(payload jsonb) returns jsonb language plpgsql as $$
+     begin
+       perform pg_sleep(payload::float);
+       return jsonb_build_object('success', true, 'message', 'Slept ' || payload);
+     end $$`,
+  )
+  const shell = terminal()
+  shell.write(
+    "belfry.config.json",
+    JSON.stringify({ sql: { url, schemas: ["app"], timeout: "1m" }, stopTimeout: 0 }),
+  )
+  const ended = shell.run("start")
+  await shell.shows(/Ctrl-C stops it/)
+
+  await shell.run("task", "run", "sql", "--payload", '{"function":"naps","payload":0}', "--wait")
+  const [run] = await shell.json<RunView[]>("run", "list")
+  await shell.run("task", "run", "sql", "--payload", '{"function":"naps","payload":60}')
+  const connections =
+    "select wait_event from pg_stat_activity where application_name = 'belfry' and datname = current_database()"
+  while (
+    !(await query<{ wait_event: string }>(url, connections)).some((each) => each.wait_event === "PgSleep")
+  )
+    await sleep(20)
+  shell.signal("SIGTERM")
+
+  assert.equal((await ended).code, 0)
+  assert.deepEqual([run?.state, run?.message], ["succeeded", "Slept 0"])
+  while ((await query(url, connections)).length > 0) await sleep(10)
+})

@@ -1,0 +1,168 @@
+import assert from "node:assert/strict"
+import { createScheduler, defineTask, type Scheduler } from "belfry"
+import { postgres } from "belfry/postgres"
+import pg from "pg"
+import { afterEach, beforeEach, describe, test } from "vitest"
+import { freshDatabase } from "../../support/fresh-database.ts"
+
+/** The user's own writes and Belfry's, in one transaction: both are there, or neither. */
+
+let pool: pg.Pool
+let scheduler: Scheduler
+let behave: (context: {
+  client: pg.PoolClient
+  complete(result?: unknown): Promise<void>
+}) => Promise<unknown>
+
+const charge = defineTask<unknown, unknown>({
+  name: "charge",
+  retry: { attempts: 2, delay: 10 },
+  async run({ complete }) {
+    const client = await pool.connect()
+    try {
+      return await behave({ client, complete: (result) => complete(client, result) })
+    } finally {
+      client.release()
+    }
+  },
+})
+
+beforeEach(async () => {
+  pool = new pg.Pool({ connectionString: await freshDatabase(), max: 5 })
+  await pool.query("create table orders (id text primary key)")
+  scheduler = createScheduler({
+    store: postgres({ pool }),
+    tasks: [charge],
+    pollInterval: "1h",
+    logger: silent,
+  })
+})
+
+afterEach(async () => {
+  await scheduler.stop()
+  await pool.end()
+})
+
+describe("enqueue and schedule changes inside the user's transaction", () => {
+  test("committed, the run is there and is performed at once", async () => {
+    behave = async () => undefined
+    await scheduler.start()
+    const client = await pool.connect()
+    await client.query("begin")
+    await client.query("insert into orders values ('o1')")
+    const { runId } = await scheduler.within(client).enqueue(charge, { order: "o1" }, { key: "o1" })
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    assert.equal(await scheduler.runs.get(runId), null, "nobody sees it before the commit")
+    await client.query("commit")
+    client.release()
+
+    const run = await scheduler.runs.wait(runId, { timeout: "5s" })
+    assert.equal(run?.state, "succeeded")
+  })
+
+  test("rolled back, there is neither", async () => {
+    const client = await pool.connect()
+    await client.query("begin")
+    await client.query("insert into orders values ('o1')")
+    const within = scheduler.within(client)
+    const { runId } = await within.enqueue(charge, { order: "o1" })
+    await within.schedules.create("nightly", { task: "charge", cron: "0 3 * * *" })
+    await client.query("rollback")
+    client.release()
+
+    assert.equal(await scheduler.runs.get(runId), null)
+    assert.equal(await scheduler.schedules.get("nightly"), null)
+    assert.equal((await pool.query("select 1 from orders")).rowCount, 0)
+  })
+
+  test("a schedule is created, changed and triggered in it", async () => {
+    const client = await pool.connect()
+    await client.query("begin")
+    const { schedules } = scheduler.within(client)
+    await schedules.create("nightly", { task: "charge", cron: "0 3 * * *" })
+    await schedules.pause("nightly", { reason: "not yet" })
+    await schedules.trigger("nightly")
+    await client.query("commit")
+    client.release()
+
+    assert.equal((await scheduler.schedules.get("nightly"))?.paused?.reason, "not yet")
+    assert.equal((await scheduler.runs.list({ schedule: "nightly" })).length, 1)
+  })
+})
+
+describe("complete() inside a task's transaction", () => {
+  test("the task's writes and the run's end are committed together", async () => {
+    behave = async ({ client, complete }) => {
+      await client.query("begin")
+      await client.query("insert into orders values ('o1')")
+      await complete({ success: true, message: "Charged", details: { cents: 100 } })
+      const seen = await pool.query("select state from belfry.runs")
+      assert.deepEqual(seen.rows, [{ state: "running" }], "until then nobody sees an end")
+      await client.query("commit")
+    }
+
+    const run = await performed()
+    assert.deepEqual([run.state, run.message, run.details], ["succeeded", "Charged", { cents: 100 }])
+    assert.equal((await pool.query("select 1 from orders")).rowCount, 1)
+    assert.equal(run.attempts.length, 1)
+  })
+
+  test("what comes after the commit changes nothing", async () => {
+    behave = async ({ client, complete }) => {
+      await client.query("begin")
+      await complete()
+      await client.query("commit")
+      throw new Error("the mail server is away")
+    }
+
+    assert.equal((await performed()).state, "succeeded")
+  })
+
+  test("a transaction that is rolled back leaves a failed attempt, and the next one is tried", async () => {
+    let attempts = 0
+    behave = async ({ client, complete }) => {
+      await client.query("begin")
+      await client.query("insert into orders values ('o1')")
+      await complete()
+      await client.query(++attempts === 1 ? "rollback" : "commit")
+    }
+
+    const run = await performed()
+    assert.equal(run.state, "succeeded")
+    assert.match(run.attempts[0]!.error!, /was not committed/)
+    assert.equal((await pool.query("select 1 from orders")).rowCount, 1)
+  })
+
+  test("a run that was cancelled meanwhile can't be completed, and the task's writes go with it", async () => {
+    const heard: string[] = []
+    behave = async ({ client, complete }) => {
+      await client.query("begin")
+      await client.query("insert into orders values ('o1')")
+      const [run] = await scheduler.runs.list({ task: "charge" })
+      await scheduler.runs.cancel(run!.id)
+      try {
+        await complete()
+        await client.query("commit")
+      } catch (error) {
+        heard.push((error as Error).message)
+        await client.query("rollback")
+      }
+    }
+
+    assert.equal((await performed()).state, "cancelled")
+    // The run's end is known before the task's.
+    while (heard.length === 0) await new Promise((resolve) => setTimeout(resolve, 10))
+    assert.match(heard[0]!, /no longer this attempt's/)
+    assert.equal((await pool.query("select 1 from orders")).rowCount, 0)
+  })
+})
+
+async function performed() {
+  await scheduler.start()
+  const { runId } = await scheduler.enqueue(charge)
+  const run = await scheduler.runs.wait(runId, { timeout: "10s" })
+  return run ?? assert.fail("the run is there")
+}
+
+const nothing = () => undefined
+const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing }
