@@ -9,7 +9,7 @@ export type { AttemptOutcome, RunState, SkipReason, TriggeredBy } from "./core/r
 export type { StandardSchema } from "./core/standard-schema.ts"
 export type { Clock } from "./engine/clock.ts"
 export type { Role } from "./engine/engine.ts"
-export type { Hooks, RunEvent } from "./engine/events.ts"
+export type { Hooks, RunEvent, Taking } from "./engine/events.ts"
 export { type AbortCause, RunAborted } from "./engine/execution.ts"
 export { jsonLogger, type Logger, silentLogger } from "./engine/logger.ts"
 export {
@@ -56,4 +56,5 @@ export type {
   TriggerView,
   WorkerView,
 } from "./scheduler/views.ts"
+export type { WithinTransaction } from "./scheduler/within.ts"
 export type { Store } from "./store/store.ts"

@@ -55,6 +55,17 @@ export interface Hooks {
   run?(event: RunEvent): void
   /** Another process fired this schedule first. Not an error; many of them say that more processes fire than need to. */
   race?(scheduleId: string): void
+  /** Due work was taken from the store: how long that took, and how much of it others were first at. For metrics. */
+  taken?(taking: Taking): void
+}
+
+export interface Taking {
+  readonly what: "schedules" | "runs"
+  readonly count: number
+  /** Schedules that others fired first; runs are never contended for. */
+  readonly lost: number
+  /** From the question to the last answer. */
+  readonly tookMs: number
 }
 
 /** Hooks that can't hurt. */
@@ -73,6 +84,10 @@ export class Events {
 
   race(scheduleId: string): void {
     this.#call("race", () => this.#hooks.race?.(scheduleId))
+  }
+
+  taken(taking: Taking): void {
+    this.#call("taken", () => this.#hooks.taken?.(taking))
   }
 
   say(what: "start" | "stop" | "idle"): void {

@@ -50,17 +50,25 @@ export class Firing {
 
   async #turn(): Promise<number> {
     const { store, clock } = this.#context
+    const askedAt = clock.monotonic()
     const read = await store.dueSchedules({ limit: BATCH })
     this.#readAt = read.now
     const answeredAt = clock.monotonic()
     const plans = read.due.map(({ schedule, facts }) => planFire(schedule, facts, read.now))
     const answers = await this.#offer(plans)
+    this.#note(answers, clock.monotonic() - askedAt)
 
     plans.forEach((plan, index) => {
       this.#report(read.due[index]!.schedule, plan, answers[index]!)
     })
     const isUnfinished = read.due.length === BATCH || answers.some((answer) => answer.outcome === "held")
     return isUnfinished ? 0 : delayUntil(earliest(read, plans), read.now, clock.monotonic() - answeredAt)
+  }
+
+  #note(answers: readonly FireAnswer[], tookMs: number): void {
+    if (answers.length === 0) return
+    const lost = answers.filter(({ outcome }) => outcome !== "done").length
+    this.#context.events.taken({ what: "schedules", count: answers.length - lost, lost, tookMs })
   }
 
   async #offer(plans: readonly FirePlan[]): Promise<readonly FireAnswer[]> {

@@ -95,6 +95,8 @@ export class Worker {
     this.#nextClaimAt = askedAt + nextDelayMs
     const claimed = await store.claim({ workerId: this.#context.id, tasks: this.#leases(), limit: free })
     const readAt = clock.monotonic()
+    const count = claimed.runs.length
+    if (count > 0) this.#context.events.taken({ what: "runs", count, lost: 0, tookMs: readAt - askedAt })
     for (const run of claimed.runs) this.#begin(run, { now: claimed.now, askedAt, readAt })
     this.#noteIdle(claimed.runs.length === 0)
     if (claimed.runs.length === free) return 0

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict"
+import type { Taking } from "belfry"
 import { describe, test } from "vitest"
 import { defineTask } from "../../src/index.ts"
 import { collectedLog } from "../support/collected-log.ts"
@@ -126,6 +127,23 @@ describe("several processes", () => {
       assert.equal((await fleet.runs()).length, performed.length)
     })
   }
+
+  test("how long it took to take due work is told, with how much others were first at", async () => {
+    await using fleet = new Fleet()
+    const takings: Taking[] = []
+    const hooks = { taken: (taking: Taking) => void takings.push(taking) }
+    const schedules = [noop.schedule("minutely", { cron: "* * * * *" })]
+    const store = slowStore(fleet.store, fleet.clock)
+    for (let index = 0; index < 3; index++) await fleet.started({ store, tasks: [noop], schedules, hooks })
+
+    await fleet.advance("10m")
+
+    const sum = (what: string, of: "count" | "lost") =>
+      takings.filter((taking) => taking.what === what).reduce((total, taking) => total + taking[of], 0)
+    assert.deepEqual([sum("schedules", "count"), sum("runs", "count")], [10, 10])
+    assert.ok(sum("schedules", "lost") > 0)
+    assert.ok(takings.every(({ tookMs }) => tookMs > 0))
+  })
 
   test("losing the race for a schedule is told as an event and logged for debugging only", async () => {
     await using fleet = new Fleet()
