@@ -4,6 +4,7 @@ import type { ScheduleOptions } from "./core/options.ts"
 import type { Hooks } from "./engine/events.ts"
 import type { Logger } from "./engine/logger.ts"
 import type { AnyTask, DeclaredSchedule } from "./engine/task.ts"
+import type { SqlFunctionsOptions } from "./sql-functions.ts"
 import type { Store } from "./store/store.ts"
 import type { CommandDefinition, CommandTaskOptions, HttpTaskOptions } from "./tasks.ts"
 
@@ -34,6 +35,8 @@ export interface Config {
   readonly command?: Omit<CommandTaskOptions, "commands" | "name" | "clock">
   /** Settings of the built-in task `http`. */
   readonly http?: Omit<HttpTaskOptions, "name" | "clock">
+  /** Enables the built-in task `sql`, for functions in these schemas of a PostgreSQL store, or of the database at `url`. */
+  readonly sql?: Omit<SqlFunctionsOptions, "pool" | "clock">
   readonly hooks?: Hooks
   readonly logger?: Logger
 }

@@ -12,13 +12,19 @@ import {
 
 /** The folder with `initdb` and `postgres`: the machine's own if it has them, else fetched. */
 export async function postgresPrograms(version?: number): Promise<string> {
-  const found = installed(version)
-  if (found !== null) return found
-  if (version === undefined && canInstallPackages()) {
-    await installPackages("postgresql")
-    return installed()!
+  try {
+    return installed(version) ?? (await fetched(version))
+  } catch (cause) {
+    const wanted = version === undefined ? "PostgreSQL" : `PostgreSQL ${version}`
+    const remedy = "Install it, or run what needs no server: npx vitest run --project fast"
+    throw new Error(`${wanted} is not on this machine and can't be fetched. ${remedy}`, { cause })
   }
-  return embedded(version ?? 18)
+}
+
+async function fetched(version?: number): Promise<string> {
+  if (version !== undefined || !canInstallPackages()) return embedded(version ?? 18)
+  await installPackages("postgresql")
+  return installed()!
 }
 
 /** Debian keeps them off the path, in a folder for each version. */

@@ -14,6 +14,8 @@ export interface Queryable {
 export interface PoolClient extends Queryable {
   /** With true, or an error: the connection is not used again. */
   release(destroy?: boolean): void
+  on?(event: "error", listener: (error: Error) => void): unknown
+  off?(event: "error", listener: (error: Error) => void): unknown
 }
 
 export interface Pool {

@@ -66,7 +66,10 @@ export class Database implements Runner {
     let client: PoolClient | null = null
     try {
       client = await this.#connected()
+      // The query in hand is told as well. Without a listener, a connection that breaks meanwhile would end the process.
+      client.on?.("error", noted)
       const result = await this.by(work(client))
+      client.off?.("error", noted)
       client.release()
       return result
     } catch (error) {
@@ -115,7 +118,7 @@ export class Database implements Runner {
   }
 }
 
-/** The deadline has told the caller already. */
+/** The caller is told by another way. */
 function noted(): void {}
 
 /** The statements' texts in the schema asked for. Nothing is prepared: see `engineFunction`. */

@@ -14,13 +14,13 @@ test("the program calls functions if its configuration says so, and ends their c
      create function app.naps(payload jsonb) returns jsonb language plpgsql as $$
      begin
        perform pg_sleep(payload::float);
-       return jsonb_build_object('success', true, 'message', 'Slept ' || payload);
+       return jsonb_build_object('success', true, 'message', 'Slept ' || payload::text);
      end $$`,
   )
   const shell = terminal()
   shell.write(
     "belfry.config.json",
-    JSON.stringify({ sql: { url, schemas: ["app"], timeout: "1m" }, stopTimeout: 0 }),
+    JSON.stringify({ store: url, sql: { schemas: ["app"], timeout: "1m" }, stopTimeout: 0 }),
   )
   const ended = shell.run("start")
   await shell.shows(/Ctrl-C stops it/)

@@ -121,6 +121,33 @@ describe("a run that is aborted", () => {
     assert.deepEqual(await seen(), ["before", "after"])
   })
 
+  test("needs no rights for it: a user without any cancels what it runs as another role", async () => {
+    const [user, role] = ["user", "role"].map((kind) => `${kind}_${new URL(url).pathname.slice(-6)}`)
+    await psql.query(
+      `create role ${user} login; create role ${role}; grant ${role} to ${user};
+       grant usage on schema app to ${role}; grant insert on app.seen to ${role}`,
+    )
+    onTestFinished(
+      async () => void (await psql.query(`drop owned by ${user}, ${role}; drop role ${user}, ${role}`)),
+    )
+    const address = new URL(url)
+    address.username = user!
+    const task = sqlFunctions({ url: address.href, schemas: ["app"], role: role! })
+    const controller = new AbortController()
+    const { ended, lines } = performTask(task, NAP, { signal: controller.signal })
+    await untilAsleep()
+    const startedAt = performance.now()
+
+    controller.abort(new Error("enough"))
+
+    await assert.rejects(ended, /enough/)
+    await task.close()
+    assert.ok(performance.now() - startedAt < 1_000, "by the first order")
+    assert.deepEqual(lines, [])
+    assert.deepEqual(await sleepers(), [])
+    assert.deepEqual(await seen(), [])
+  })
+
   test("ends a function that catches its cancelling, by ending its connection", async () => {
     const controller = new AbortController()
     const { ended } = performTask(taskOn(url), { function: "deaf" }, { signal: controller.signal })
@@ -204,7 +231,7 @@ describe("in a scheduler", () => {
       [runId],
     )
 
-    assert.ok((await untilGone()) < 3_000)
+    assert.ok((await untilGone()) < 10_000)
     assert.deepEqual(await seen(), [])
   })
 
@@ -226,11 +253,16 @@ describe("in a scheduler", () => {
   })
 })
 
+/** Whether the server sees by itself that a client is gone. */
+async function isWatching(): Promise<boolean> {
+  const { rows } = await psql.query("select current_setting('server_version_num')::int >= 140000 as can")
+  return rows[0].can && process.platform === "linux"
+}
+
 test("a worker that is killed commits nothing, and the server ends its function by itself", async ({
   skip,
 }) => {
-  const { rows } = await psql.query("select current_setting('server_version_num')::int >= 140000 as watches")
-  skip(!rows[0].watches || process.platform !== "linux", "the server can't watch its clients")
+  skip(!(await isWatching()), "the server can't watch its clients")
   const program = `
     import { performTask } from "./test/support/task-run.ts"
     import { sqlFunctions } from "./src/postgres.ts"
@@ -241,7 +273,7 @@ test("a worker that is killed commits nothing, and the server ends its function 
   worker.kill("SIGKILL")
   await once(worker, "exit")
 
-  assert.ok((await untilGone()) < 4_000)
+  assert.ok((await untilGone()) < 10_000)
   assert.deepEqual(await seen(), [])
 })
 
@@ -254,7 +286,7 @@ describe("a network that fails", () => {
 
   test("in the middle of a function fails the run, and the program lives", async () => {
     const { proxy, task } = await faulty()
-    const { ended } = performTask(task, NAP)
+    const { ended } = performTask(task, { function: "app.naps", payload: 5 })
     await untilAsleep()
 
     proxy.cut()
@@ -328,7 +360,8 @@ describe.skipIf(!inject("hasPgBouncer"))("behind PgBouncer, in transaction mode"
     assert.deepEqual([rows[0].id || "", rows[0].timeout, rows[0].path], ["", "0", '"$user", public'])
   })
 
-  test("a function is ended although there is no connection to cancel it from", async () => {
+  test("a function is ended although there is no connection to cancel it from", async ({ skip }) => {
+    skip(!(await isWatching()), "the server can't watch its clients")
     const task = taskOn((await bouncer(1)).through(url))
     const controller = new AbortController()
     const { ended } = performTask(task, NAP, { signal: controller.signal })
@@ -339,7 +372,7 @@ describe.skipIf(!inject("hasPgBouncer"))("behind PgBouncer, in transaction mode"
 
     await assert.rejects(ended, /enough/)
     assert.ok(performance.now() - startedAt < 4_500, "within the engine's grace")
-    assert.ok((await untilGone()) < 4_000)
+    assert.ok((await untilGone()) < 10_000)
     assert.deepEqual(await seen(), [])
   })
 })

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict"
+import { readFileSync } from "node:fs"
 import { createScheduler, type Json } from "belfry"
 import { postgres, type SqlFunctionsOptions, sqlFunctions } from "belfry/postgres"
 import pg from "pg"
 import { afterAll, beforeAll, describe, onTestFinished, test } from "vitest"
 import type { RunInfo } from "../../../src/engine/task.ts"
 import { freshDatabase } from "../../support/fresh-database.ts"
+import { connected, query } from "../../support/postgres.ts"
 import { performTask } from "../../support/task-run.ts"
 
 /** Functions of a real database, as tasks. */
@@ -442,6 +444,40 @@ test("a row with a function in it is a schedule: it is called, and what it answe
   assert.equal(run!["message"], "Closed north")
   assert.deepEqual(run!["details"], { run: run!["id"] })
 })
+
+test("the guide's own statements do what it says", async () => {
+  const guide = readFileSync(new URL("../../../docs/guides/sql-functions.md", import.meta.url), "utf8")
+  const blocks = [...guide.matchAll(/^```sql\n(.*?)^```$/gms)].map(([, block]) => block!)
+  const address = await freshDatabase()
+  const store = postgres(address)
+  await store.open()
+  await using client = await connected(address)
+  for (const block of blocks)
+    await client.query(block.replaceAll("app_jobs login", ROLE).replaceAll("app_jobs", ROLE))
+  onTestFinished(() => query(address, `drop owned by ${ROLE}; drop role ${ROLE}`).then(() => undefined))
+  await client.query("insert into app.orders (shop) values ('north'), ('north'), ('south')")
+  const sql = sqlFunctions({ url: address, schemas: ["app"], role: ROLE })
+  const scheduler = createScheduler({ store, tasks: [sql] })
+  onTestFinished(async () => {
+    await scheduler.stop()
+    await sql.close()
+  })
+  await scheduler.start()
+
+  const { runId } = await scheduler.schedules.trigger("close-day")
+  const run = await scheduler.runs.wait(runId!)
+  const again = performTask(sqlFunctions({ url: address, schemas: ["app"] }), { function: "pay_out" })
+
+  assert.ok(blocks.length >= 6)
+  assert.deepEqual([run?.state, run?.message, run?.details], ["succeeded", "2 orders closed", { orders: 2 }])
+  assert.deepEqual(
+    (await scheduler.runs.logs(runId!)).map(({ message }) => message),
+    ["closed 2 orders"],
+  )
+  assert.equal((await again.ended).message, "Paid out")
+})
+
+const ROLE = "belfry_guide_jobs"
 
 async function rowsOnceThere(text: string): Promise<readonly Record<string, unknown>[]> {
   for (;;) {

@@ -1,0 +1,48 @@
+import type { Json } from "../../core/json.ts"
+import { storable } from "../../core/thrown.ts"
+import type { RunLogger } from "../../engine/task.ts"
+import { isRecord } from "../schema.ts"
+import { SqlFailure } from "./sql-failure.ts"
+
+/** What a function says of itself: `{"success": true, "message": "3 closed", "details": {…}}`. */
+export interface SqlAnswer {
+  readonly success: boolean
+  readonly message: string | null
+  readonly details: Json
+}
+
+const SHOWN_MAX_BYTES = 200
+const FIELDS = ["success", "message", "details"]
+
+/** Null is SQL's null: there was no answer. */
+export function answerOf(text: string | null, name: string, log: RunLogger): SqlAnswer {
+  const answer = text === null ? undefined : (JSON.parse(text) as Json)
+  const why = faultOf(answer)
+  if (why !== null)
+    throw new SqlFailure(
+      `${name} answered ${shown(text)}, but ${why}. It has to answer {"success": true or false, "message": "…", "details": …}; what it did was rolled back.`,
+    )
+  const { success, message, details } = answer as { success: boolean; message?: string; details?: Json }
+  const lost = Object.keys(answer as object).filter((field) => !FIELDS.includes(field))
+  if (lost.length > 0)
+    log.warn(
+      `The answer of ${name} has more than is kept: ${storable(lost.join(", "), SHOWN_MAX_BYTES)}. Put it into "details".`,
+    )
+  const words = success ? null : `${name} answered {"success": false} without a message`
+  return { success, message: message ?? words, details: details ?? null }
+}
+
+function faultOf(answer: unknown): string | null {
+  if (answer === undefined) return "that is nothing at all"
+  if (!isRecord(answer)) return "that is no object"
+  const { success, message } = answer
+  if (typeof success !== "boolean")
+    return `"success" is ${success === undefined ? "missing" : "neither true nor false"}`
+  // A variable that was never set makes a null, which says nothing.
+  if (message !== undefined && message !== null && typeof message !== "string") return '"message" is no text'
+  return null
+}
+
+function shown(text: string | null): string {
+  return text === null ? "NULL" : storable(text, SHOWN_MAX_BYTES)
+}

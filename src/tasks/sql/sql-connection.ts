@@ -1,0 +1,102 @@
+import { storable } from "../../core/thrown.ts"
+import type { Clock } from "../../engine/clock.ts"
+import type { RunLogger } from "../../engine/task.ts"
+import { failureOf, SqlFailure } from "./sql-failure.ts"
+import { rowsOf, type SqlClient, type SqlNotice, type SqlPool, type SqlRow } from "./sql-pool.ts"
+import { within } from "./waiting.ts"
+
+/** Longer than any statement around the function takes on a database that is well. */
+const STATEMENT_MS = 10_000
+const NOTICES_MAX = 1_000
+const NOTICE_MAX_BYTES = 8_192
+
+/** One run's connection, from the pool and back to it. What the function says by `raise notice` goes to the run's log. */
+export class SqlConnection {
+  readonly #client: SqlClient
+  readonly #clock: Clock
+  readonly #log: RunLogger
+  #isReleased = false
+  #notices = 0
+
+  constructor(client: SqlClient, clock: Clock, log: RunLogger) {
+    this.#client = client
+    this.#clock = clock
+    this.#log = log
+    client.on?.("error", ignored)
+    client.on?.("notice", this.#onNotice)
+  }
+
+  /** For as long as it takes. */
+  async rows(text: string, values?: readonly unknown[]): Promise<readonly SqlRow[]> {
+    try {
+      return await rowsOf(this.#client, text, values)
+    } catch (error) {
+      throw failureOf(error)
+    }
+  }
+
+  /** One that takes no time, or something is wrong. */
+  rowsSoon(text: string, values?: readonly unknown[]): Promise<readonly SqlRow[]> {
+    const late = () => new SqlFailure(`PostgreSQL did not answer within ${STATEMENT_MS / 1_000} s.`)
+    return within(this.rows(text, values), { ms: STATEMENT_MS, clock: this.#clock, late })
+  }
+
+  /** Ends the transaction and gives the connection back, or closes it, which ends the transaction, too. */
+  async rollBack(): Promise<void> {
+    if (this.#isReleased) return
+    const isDone = await this.rowsSoon("rollback").then(
+      () => true,
+      () => false,
+    )
+    this.release({ mayBeUsedAgain: isDone })
+  }
+
+  release({ mayBeUsedAgain }: { mayBeUsedAgain: boolean }): void {
+    if (this.#isReleased) return
+    this.#isReleased = true
+    this.#client.off?.("notice", this.#onNotice)
+    this.#client.off?.("error", ignored)
+    this.#client.release(!mayBeUsedAgain)
+  }
+
+  readonly #onNotice = ({ severity, message = "" }: SqlNotice): void => {
+    this.#notices++
+    if (this.#notices > NOTICES_MAX) return
+    const text = this.#notices === NOTICES_MAX ? "… (there are more notices)" : message
+    this.#log[severity === "WARNING" ? "warn" : "info"](storable(text, NOTICE_MAX_BYTES))
+  }
+}
+
+/** Waits its turn, but not beyond the time given, nor for a run that is over. */
+export function connect(
+  pool: SqlPool,
+  about: { signal: AbortSignal; waitMs: number; clock: Clock; log: RunLogger },
+): Promise<SqlConnection> {
+  const { signal, waitMs, clock, log } = about
+  const connecting = pool.connect()
+  return new Promise((resolve, reject) => {
+    let isAwaited = true
+    const giveUp = (reason: unknown) => {
+      isAwaited = false
+      reject(reason)
+    }
+    const abort = () => giveUp(signal.reason)
+    const stopTimer = clock.setTimer(waitMs, () =>
+      giveUp(new SqlFailure(`No connection to PostgreSQL was free within ${waitMs / 1_000} s.`)),
+    )
+    signal.addEventListener("abort", abort, { once: true })
+    connecting
+      .then(
+        // One that comes late goes back unused.
+        (client) => (isAwaited ? resolve(new SqlConnection(client, clock, log)) : client.release()),
+        (error: unknown) => reject(failureOf(error)),
+      )
+      .finally(() => {
+        stopTimer()
+        signal.removeEventListener("abort", abort)
+      })
+  })
+}
+
+/** A query that was under way tells; without a listener, a connection that breaks would end the process. */
+function ignored(): void {}

@@ -1,0 +1,86 @@
+import { BelfryError } from "../../core/errors.ts"
+import type { Json } from "../../core/json.ts"
+import type { StandardSchema } from "../../core/standard-schema.ts"
+import { type Issues, kindOf, refuseUnknown, schemaOf } from "../schema.ts"
+
+/** What a schedule of the sql task says. */
+export interface SqlPayload {
+  /** `name` in the first of the task's schemas, or `schema.name`. */
+  readonly function: string
+  /** The function's argument, if it takes one. */
+  readonly payload?: Json
+}
+
+/** The payload as the task's code sees it: a plain name in a schema that is allowed. */
+export interface SqlCall {
+  readonly schema: string
+  readonly name: string
+  /** Undefined if nothing was said, which the function sees as SQL's null. */
+  readonly payload: Json | undefined
+}
+
+const PLAIN_NAME = /^[a-z_][a-z0-9_]{0,62}$/
+
+export function sqlPayloadSchema(schemas: readonly string[]): StandardSchema<SqlPayload, SqlCall> {
+  return schemaOf((value, issues) => {
+    refuseUnknown(value, ["function", "payload"], issues)
+    const { schema, name } = readFunction(value["function"], schemas, issues)
+    return { schema, name, payload: value["payload"] as Json | undefined }
+  })
+}
+
+function readFunction(
+  value: unknown,
+  schemas: readonly string[],
+  issues: Issues,
+): { schema: string; name: string } {
+  const nothing = { schema: "", name: "" }
+  if (typeof value !== "string") {
+    issues.add("function", `expected a text, received ${kindOf(value)}`)
+    return nothing
+  }
+  const parts = value.split(".", 3)
+  if (parts.length > 2 || !parts.every((part) => PLAIN_NAME.test(part))) {
+    const shown = JSON.stringify(value.slice(0, 80))
+    issues.add(
+      "function",
+      `${shown} is not the name of a function; write name or schema.name, each of lower case letters, digits and "_", at most 63`,
+    )
+    return nothing
+  }
+  const [schema, name] = parts.length === 2 ? parts : [schemas[0], parts[0]]
+  if (!schemas.includes(schema!)) {
+    issues.add("function", `schema "${schema}" is not allowed here; allowed are ${schemas.join(", ")}`)
+    return nothing
+  }
+  return { schema: schema!, name: name! }
+}
+
+/** What the task may call from, checked where it is defined. */
+export function checkSchemas(schemas: unknown): readonly string[] {
+  if (!Array.isArray(schemas) || schemas.length === 0)
+    throw new BelfryError(
+      "BELFRY_TASK_INVALID",
+      'The sql task needs `schemas`: those whose functions may be called, such as ["app"].',
+    )
+  for (const schema of schemas) {
+    if (typeof schema !== "string" || !PLAIN_NAME.test(schema))
+      throw new BelfryError(
+        "BELFRY_TASK_INVALID",
+        `The sql task can't call from schema ${JSON.stringify(schema)}: use lower case letters, digits and "_".`,
+      )
+    if (/^pg_|^information_schema$/.test(schema))
+      throw new BelfryError(
+        "BELFRY_TASK_INVALID",
+        `The sql task can't call from schema "${schema}", which is PostgreSQL's own. Make one for your functions.`,
+      )
+  }
+  return [...schemas]
+}
+
+/** In quotes, since a plain name may still be a word of SQL's own, such as "user". */
+export function quoted(name: string): string {
+  // Everything that comes here was checked before; a text that wasn't must never become SQL.
+  if (!PLAIN_NAME.test(name)) throw new BelfryError("BELFRY_TASK_INVALID", "Not a plain name.")
+  return `"${name}"`
+}
