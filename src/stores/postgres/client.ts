@@ -14,8 +14,13 @@ export interface Queryable {
 export interface PoolClient extends Queryable {
   /** With true, or an error: the connection is not used again. */
   release(destroy?: boolean): void
-  on?(event: "error", listener: (error: Error) => void): unknown
-  off?(event: "error", listener: (error: Error) => void): unknown
+  readonly on?: Listening
+  readonly off?: Listening
+}
+
+interface Listening {
+  (event: "error", listener: (error: Error) => void): unknown
+  (event: "notice", listener: (notice: object) => void): unknown
 }
 
 export interface Pool {
