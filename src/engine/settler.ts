@@ -3,7 +3,7 @@ import type { Store, TransitionAnswer } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
 
 /** Changes that one call carries. */
-const BATCH = 100
+const BATCH = 1_000
 /** A change that can't be stored for this long is dropped: its lease ends, and another worker takes the run. */
 const TRIES = 8
 

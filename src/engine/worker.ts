@@ -24,6 +24,7 @@ export class Worker {
   #nextClaimAt = 0
   #isDraining = false
   #isIdle = false
+  #settling = 0
   #whenEmpty: (() => void) | null = null
 
   constructor(context: WorkerContext) {
@@ -85,8 +86,8 @@ export class Worker {
   }
 
   async #claim(): Promise<number> {
-    const { store, clock, slots, nextDelayMs } = this.#context
-    const free = slots - this.#running.size
+    const { store, clock, nextDelayMs } = this.#context
+    const free = this.#free
     // Each run that ends wakes this loop.
     if (free <= 0) return Number.POSITIVE_INFINITY
     const tooEarlyMs = this.#nextClaimAt - clock.monotonic()
@@ -101,6 +102,12 @@ export class Worker {
     this.#noteIdle(claimed.runs.length === 0)
     if (claimed.runs.length === free) return 0
     return delayUntil(claimed.nextClaimableAt, claimed.now, clock.monotonic() - readAt)
+  }
+
+  /** A task that has ended makes room for the next while its end is being stored; as many may wait for that as perform. */
+  get #free(): number {
+    const { slots } = this.#context
+    return Math.min(slots - (this.#running.size - this.#settling), 2 * slots - this.#running.size)
   }
 
   #leases() {
@@ -149,7 +156,7 @@ export class Worker {
     const { run } = execution
     try {
       const change = await execution.ended
-      this.#report(run, change, change === null ? false : await this.#settler.settle(change))
+      this.#report(run, change, change === null ? false : await this.#settle(change))
     } catch (error) {
       this.#context.logger.error(
         { component: "worker", runId: run.id, error: describeThrown(error) },
@@ -161,6 +168,17 @@ export class Worker {
     this.#heart.release(execution)
     if (this.#running.size === 0) this.#whenEmpty?.()
     if (!this.#isDraining) this.#claiming.wake()
+  }
+
+  async #settle(change: RunChange): Promise<boolean> {
+    const wasFull = this.#free <= 0
+    this.#settling++
+    if (wasFull && !this.#isDraining) this.#claiming.wake()
+    try {
+      return await this.#settler.settle(change)
+    } finally {
+      this.#settling--
+    }
   }
 
   #report(run: Run, change: RunChange | null, isMade: boolean): void {
