@@ -45,7 +45,9 @@ export function postgres(options: string | PostgresOptions): PostgresStore {
   const where = url === undefined ? "the database" : placeOf(url)
   return createPostgresStore(
     async () =>
-      pool === undefined ? { pool: await poolFor(url!, connections), isOurs: true } : { pool, isOurs: false },
+      pool === undefined
+        ? { pool: await poolFor(url!, connections, DEADLINE_MS), isOurs: true }
+        : { pool, isOurs: false },
     { schema, where, deadlineMs: DEADLINE_MS },
     systemClock,
   )
@@ -57,7 +59,7 @@ export async function schemaOfDatabase(
   schema = "belfry",
 ): Promise<{ readonly stored: number; readonly known: number }> {
   const where = placeOf(url)
-  const pool = await poolFor(url, 1)
+  const pool = await poolFor(url, 1, DEADLINE_MS)
   try {
     const database = new Database(pool, { schema, where, deadlineMs: DEADLINE_MS }, systemClock)
     const stored = await database.withClient((client) => schemaOf(client, schema))

@@ -48,52 +48,54 @@ export class Database implements Runner {
   }
 
   /** Statements on a connection that is somebody else's business: a transaction, or one that is reserved. */
-  on(client: Queryable): Runner {
+  on(client: Queryable, endsAt?: number): Runner {
     return {
-      rows: async (text, values = []) => {
-        try {
-          return await this.by(this.#texts.query(client, text, values))
-        } catch (error) {
-          throw faultOf(error, this.#options.where)
-        }
-      },
+      rows: (text, values = []) => this.by(this.#texts.query(client, text, values), endsAt),
     }
   }
 
   /** One connection for the work, given back after it; not used again if it fell silent or broke. */
   async withClient<T>(work: (client: Queryable) => Promise<T>): Promise<T> {
-    const { where } = this.#options
-    let client: PoolClient | null = null
+    const endsAt = this.endsAt()
+    const client = await this.lent(endsAt)
+    // A pool doesn't listen to what it has lent, and a connection that breaks would end the process. The work hears it.
+    client.on?.("error", noted)
+    let isWell = false
     try {
-      client = await this.#connected()
-      // The query in hand is told as well. Without a listener, a connection that breaks meanwhile would end the process.
-      client.on?.("error", noted)
-      const result = await this.by(work(client))
-      client.off?.("error", noted)
-      client.release()
+      const result = await this.by(work(client), endsAt)
+      isWell = true
       return result
     } catch (error) {
       // What the server refused leaves the connection as it was; anything else may have left an answer on the way.
-      client?.release(sqlstateOf(error) === null)
-      throw faultOf(error, where)
+      isWell = sqlstateOf((error as Error).cause) !== null
+      throw error
+    } finally {
+      client.off?.("error", noted)
+      client.release(!isWell)
     }
   }
 
-  /** Ends by the deadline, whatever the network does. */
-  by<T>(work: Promise<T>): Promise<T> {
+  /** When a call that begins now has to have ended. */
+  endsAt(): number {
+    return this.#waiting.monotonic() + this.#options.deadlineMs
+  }
+
+  /** Ends by the deadline, whatever the network does; what goes wrong is told in our words. */
+  by<T>(work: Promise<T>, endsAt: number = this.endsAt()): Promise<T> {
     const { deadlineMs, where } = this.#options
     return new Promise((resolve, reject) => {
-      const stop = this.#waiting.setTimer(deadlineMs, () => {
+      const stop = this.#waiting.setTimer(Math.max(0, endsAt - this.#waiting.monotonic()), () => {
         const text = `${where} did not answer within ${deadlineMs / 1000} s.`
         reject(new BelfryError("BELFRY_STORE_UNAVAILABLE", text))
       })
-      work.then(resolve, reject).finally(stop)
+      work.then(resolve, (error) => reject(faultOf(error, where))).finally(stop)
     })
   }
 
-  #connected(): Promise<PoolClient> {
-    const connecting = this.#pool.connect()
-    return this.by(connecting).catch((error) => {
+  /** A connection of the pool's; whoever asks gives it back. */
+  async lent(endsAt: number): Promise<PoolClient> {
+    const connecting = connectionOf(this.#pool)
+    return this.by(connecting, endsAt).catch((error) => {
       // It may still come: nobody waits for it any more.
       connecting.then((late) => late.release(), noted)
       throw error
@@ -116,6 +118,11 @@ export class Database implements Runner {
       this.#waiting.setTimer(delayMs, resolve)
     })
   }
+}
+
+/** What a pool throws at once, such as that its URL is none, is told like any other fault. */
+async function connectionOf(pool: Pool): Promise<PoolClient> {
+  return pool.connect()
 }
 
 /** The caller is told by another way. */

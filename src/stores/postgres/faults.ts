@@ -5,13 +5,15 @@ const SQLSTATE = {
   UNIQUE: "23505",
   SERIALIZATION: "40001",
   DEADLOCK: "40P01",
+  LOCK_TIMEOUT: "55P03",
   /** Ours: `belfry.undo()`. */
   UNDONE: "BF001",
 } as const
 
 export function sqlstateOf(error: unknown): string | null {
-  const code = (error as { code?: unknown } | null)?.code
-  return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) ? code : null
+  const code = (error as { code?: unknown } | null | undefined)?.code
+  // Each has a digit in it; EPIPE, which is the system's, hasn't.
+  return typeof code === "string" && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : null
 }
 
 /** Nothing happened, and the next try may succeed. */
@@ -24,6 +26,11 @@ export function isUndone(error: unknown): boolean {
   return sqlstateOf(error) === SQLSTATE.UNDONE
 }
 
+/** Nothing happened: somebody else's transaction holds a row, and keeps it. */
+export function isHeldByOthers(error: unknown): boolean {
+  return sqlstateOf(error) === SQLSTATE.LOCK_TIMEOUT
+}
+
 export function isTaken(error: unknown): boolean {
   return sqlstateOf(error) === SQLSTATE.UNIQUE
 }
@@ -33,27 +40,47 @@ export function faultOf(error: unknown, where: string): unknown {
   if (error instanceof BelfryError || !(error instanceof Error)) return error
   const code = sqlstateOf(error)
   if (code === null && !isOfConnection(error)) return error
-  const [name, text] = describe(code, where)
+  const [name, text] = describe(code ?? codeOfDriver(error), where)
   return new BelfryError(name, `${text} PostgreSQL says: ${error.message}.`, {
     details: { sqlstate: code },
     cause: error,
   })
 }
 
+/** What the driver finds wrong before the server is asked. */
+function codeOfDriver(error: Error): string | null {
+  // It has no password to answer with.
+  if (error.message.startsWith("SASL")) return "28P01"
+  return (error as { code?: unknown }).code === "ERR_INVALID_URL" ? "ERR_INVALID_URL" : null
+}
+
 function isOfConnection(error: Error): boolean {
   const code = (error as { code?: unknown }).code
-  return typeof code === "string" || /connect|terminat|timeout|socket|closed|ended/i.test(error.message)
+  return (
+    typeof code === "string" ||
+    /connect|terminat|timeout|socket|closed|ended|^SASL|end on the pool/i.test(error.message)
+  )
 }
 
 function describe(code: string | null, where: string): readonly [ErrorCode, string] {
   switch (code) {
     case "53100":
       return ["BELFRY_STORE_FULL", `There is no room to write on ${where}; nothing was changed.`]
+    case SQLSTATE.LOCK_TIMEOUT:
+      return [
+        "BELFRY_STORE_UNAVAILABLE",
+        `Another transaction on ${where} holds what was to be changed, and keeps it; nothing was changed.`,
+      ]
     case "25006":
       return ["BELFRY_STORE_READ_ONLY", `${where} can't be written to: it is a standby, or set to read only.`]
     case "28000":
     case "28P01":
       return ["BELFRY_STORE_UNFIT", `${where} refuses this user or password.`]
+    case "ERR_INVALID_URL":
+      return [
+        "BELFRY_STORE_UNFIT",
+        "The database's URL can't be read. Write postgres://user:password@host/database.",
+      ]
     case "3D000":
       return ["BELFRY_STORE_UNFIT", `The database of ${where} doesn't exist. Create it first: createdb.`]
     case "42501":

@@ -37,7 +37,7 @@ export async function migrate(
   await client.query({ text: "begin" })
   try {
     await client.query({ text: "select pg_advisory_xact_lock($1)", values: [hashText(`belfry ${schema}`)] })
-    await client.query({ text: inSchema("create schema if not exists belfry", schema) })
+    await createSchema(client, schema)
     await client.query({ text: inSchema(CREATE_MIGRATIONS, schema) })
     const current = await schemaOf(client, schema)
     if (!isCurrent(current, migrations, where)) {
@@ -53,6 +53,15 @@ export async function migrate(
     // A connection that broke has nothing to roll back; the error that broke it is the one to tell.
     await client.query({ text: "rollback" }).catch(() => undefined)
     throw error
+  }
+}
+
+/** Not "if not exists", which asks for the right to make schemas also where one was made for us. */
+async function createSchema(client: Queryable, schema: string): Promise<void> {
+  const there = { text: "select to_regnamespace($1) is not null as is_there", values: [`"${schema}"`] }
+  const { rows } = await client.query(there)
+  if (!(rows[0] as { is_there: boolean }).is_there) {
+    await client.query({ text: inSchema("create schema belfry", schema) })
   }
 }
 

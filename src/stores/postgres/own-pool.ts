@@ -1,14 +1,19 @@
 import { BelfryError } from "../../core/errors.ts"
 import type { Pool } from "./client.ts"
 
-/** A pool of the user's `pg`: Belfry doesn't bring it, so that there is one version of it in a program. */
-export async function poolFor(url: string, connections: number): Promise<Pool> {
+/**
+ * A pool of the user's `pg`: Belfry doesn't bring it, so that there is one version of it in a program. Without a deadline,
+ * whoever wants a connection waits until one is free.
+ */
+export async function poolFor(url: string, connections: number, deadlineMs?: number): Promise<Pool> {
   const { default: pg } = await loadDriver()
   return new pg.Pool({
     connectionString: url,
     max: connections,
     application_name: "belfry",
     keepAlive: true,
+    // A server that takes a connection and never answers would keep its place in the pool for ever.
+    ...(deadlineMs === undefined ? {} : { connectionTimeoutMillis: deadlineMs }),
   }) as unknown as Pool
 }
 

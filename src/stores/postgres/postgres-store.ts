@@ -20,7 +20,7 @@ import { changeRuns } from "./statements/transition.ts"
 export type PostgresStore = TransactionalStore<Queryable>
 
 /** How many more of the due schedules are chosen from after races were lost. */
-const SPREAD = 10
+const SPREAD = 50
 
 const SELECT_NOW = `select ${ms("date_trunc('milliseconds', clock_timestamp())")}`
 
@@ -188,7 +188,7 @@ class Door {
     this.#opening = null
     opened.news.close()
     opened.session.close()
-    if (opened.isOurs) await opened.pool.end()
+    if (opened.isOurs) await opened.database.by(opened.pool.end()).catch(ignored)
     else opened.pool.off?.("error", ignored)
   }
 
@@ -200,7 +200,8 @@ class Door {
     try {
       await database.withClient((client) => migrate(client, this.#options))
     } catch (error) {
-      if (isOurs) await pool.end()
+      // Not waited for: it ends with its last connection, and that one may never be answered.
+      if (isOurs) pool.end().catch(ignored)
       else pool.off?.("error", ignored)
       throw error
     }
@@ -211,5 +212,5 @@ class Door {
   }
 }
 
-/** The pool has taken the connection out already; the next call makes another. */
+/** The pool has taken the connection out already, and the next call makes another; or nobody needs any more. */
 function ignored(): void {}

@@ -1,6 +1,7 @@
 import type { Hint } from "../../store/store.ts"
 import type { Pool, PoolClient, Queryable, SingleClient } from "./client.ts"
 import type { Database, Runner, Waiting } from "./database.ts"
+import { sqlstateOf } from "./faults.ts"
 import type { Row } from "./rows.ts"
 
 const RECONNECT_MIN_MS = 200
@@ -36,21 +37,24 @@ export class Session {
   runner(): Runner {
     return {
       rows: (text, values) => {
-        const done = this.#busy.then(() => this.#rows(text, values))
+        const endsAt = this.#database.endsAt()
+        const done = this.#busy.then(() => this.#rows(text, values, endsAt))
         this.#busy = done.catch(() => undefined)
         return done
       },
     }
   }
 
-  async #rows(text: string, values: readonly unknown[] | undefined): Promise<readonly Row[]> {
-    const client = await this.#database.by(this.#connected())
+  async #rows(text: string, values: readonly unknown[] | undefined, endsAt: number): Promise<readonly Row[]> {
+    const client = await this.#database.by(this.#connected(), endsAt)
     try {
-      return await this.#database.on(client).rows(text, values)
+      return await this.#database.on(client, endsAt).rows(text, values)
     } catch (error) {
-      // Whatever it was, the next beat begins with a connection that works.
-      this.#drop()
-      this.#reconnectLater()
+      // What the server refused leaves the connection as it was; else the next beat begins with another.
+      if (sqlstateOf((error as Error).cause) === null) {
+        this.#drop()
+        this.#reconnectLater()
+      }
       throw error
     }
   }
@@ -84,32 +88,36 @@ export class Session {
   }
 
   #connected(): Promise<Queryable> {
-    this.#connecting ??= this.#connect().catch((error) => {
-      this.#connecting = null
-      throw error
+    if (this.#connecting !== null) return this.#connecting
+    const connecting = this.#connect()
+    this.#connecting = connecting
+    connecting.catch(() => {
+      // Also one that may still come: nobody waits for it any more, and it would stay beside the next.
+      if (this.#connecting === connecting) this.#drop()
     })
-    return this.#connecting
+    return connecting
   }
 
   async #connect(): Promise<Queryable> {
-    const client = await this.#ownClient()
-    await this.#database.by(client.query({ text: `listen "${this.#channel}"` }))
+    const endsAt = this.#database.endsAt()
+    const client = await this.#ownClient(endsAt)
+    await this.#database.by(client.query({ text: `listen "${this.#channel}"` }), endsAt)
     this.#delayMs = RECONNECT_MIN_MS
     for (const hint of HINTS) this.tell(hint)
     return client
   }
 
   /** Made like the pool's own where the pool tells how; else one of them, kept. */
-  async #ownClient(): Promise<Queryable> {
+  async #ownClient(endsAt: number): Promise<Queryable> {
     const { Client, options } = this.#pool
     if (Client === undefined || options === undefined) {
-      const client = (await this.#database.by(this.#pool.connect())) as PoolClient & SingleClient
+      const client = (await this.#database.lent(endsAt)) as PoolClient & SingleClient
       this.#watch(client, () => client.release(true))
       return client
     }
     const client = new Client(options as never)
     this.#watch(client, () => void client.end().catch(() => undefined))
-    await this.#database.by(client.connect())
+    await this.#database.by(client.connect(), endsAt)
     return client
   }
 

@@ -4,6 +4,7 @@ import { engineFunction } from "./engine-function.ts"
 // State and attempt fence each: a run that has moved since is not found by its row, also if it moves at this very moment.
 export const CHANGE = engineFunction({
   name: "change",
+  isPatient: false,
   takes:
     "text[], text[], integer[], text[], bigint[], integer[], integer[], text[], text[], text[], text[], text[], text[]",
   returns: "run_id text, run_limit integer",

@@ -4,7 +4,8 @@ import { engineFunction } from "./engine-function.ts"
 
 /**
  * Due schedules by schedules_due, each with the facts a plan needs, and when the next one is due. Among the first \`$2\` it
- * takes any \`$1\`: processes that wake for the same thousand schedules then read different ones.
+ * takes any \`$1\`: processes that wake for the same thousand schedules then read different ones. The clock is asked by a
+ * subquery: joined, it would be a filter, and the whole index would be walked.
  */
 export const DUE = engineFunction({
   name: "due",
@@ -14,8 +15,8 @@ export const DUE = engineFunction({
   with ${CLOCK},
   first as materialized (
     select s.id
-    from belfry.schedules as s, clock
-    where s.next_run_at <= clock.now
+    from belfry.schedules as s
+    where s.next_run_at <= (select clock.now from clock)
     order by s.next_run_at
     limit $2
   ),
@@ -26,8 +27,8 @@ export const DUE = engineFunction({
   ),
   next as materialized (
     select min(s.next_run_at) as at
-    from belfry.schedules as s, clock
-    where s.next_run_at > clock.now
+    from belfry.schedules as s
+    where s.next_run_at > (select clock.now from clock)
   )
   select clock.now,
     next.at,

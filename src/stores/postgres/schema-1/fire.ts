@@ -18,6 +18,7 @@ const PLAN_TYPES =
  */
 export const FIRE = engineFunction({
   name: "fire",
+  isPatient: false,
   takes: `${PLAN_TYPES}, ${newRunTypes([["plan", "bigint"]])}`,
   returns:
     "plan bigint, is_going boolean, is_standing boolean, created json, is_sooner boolean, nothing text",

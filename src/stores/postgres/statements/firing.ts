@@ -1,7 +1,7 @@
 import type { FirePlan } from "../../../core/plan.ts"
 import type { FireAnswer, Hint } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
-import { isUndone } from "../faults.ts"
+import { isHeldByOthers, isUndone } from "../faults.ts"
 import { newRunLists } from "../rows.ts"
 import { progressValues } from "../schedule-rows.ts"
 
@@ -48,7 +48,11 @@ async function fireTogether(runner: Runner, plans: readonly FirePlan[]): Promise
   try {
     return firedOf(await runner.rows(FIRE, valuesOf(plans)))
   } catch (error) {
-    if (!isUndone((error as Error).cause)) throw error
+    const { cause } = error as Error
+    const isHeld = isHeldByOthers(cause)
+    if (!isUndone(cause) && !isHeld) throw error
+    // A transaction that is still open has its live key: once that is committed or rolled back, it will be known whose it is.
+    if (isHeld && plans.length === 1) return { answers: [{ outcome: "held" }], news: [] }
   }
   // One by one, each sees what the one before has done; alone, it looks again until nobody comes between.
   if (plans.length === 1) return fireTogether(runner, plans)

@@ -1,16 +1,17 @@
 import type { Heartbeat, HeartbeatAnswer } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
-import { CLOCK, instantOf, ms, textOrNull } from "../rows.ts"
+import { isHeldByOthers } from "../faults.ts"
+import { CLOCK, instantOf, ms, type Row, textOrNull } from "../rows.ts"
 
 const EXTEND = `
   select ${ms("f.extended_at")}, f.run_id
-  from belfry.extend($2, $3, $4, $5) as f`
+  from belfry.extend($2, $3, $4, $5, $6) as f`
 
 export const BEAT = `
   with ${CLOCK},
   beat as (
     insert into belfry.workers (id, host, pid, tasks, slots, state, started_at, heartbeat_at, running)
-    select $1, $6, $7, $8::text[], $9, $10, clock.now, clock.now, $11
+    select $1, $7, $8, $9::text[], $10, $11, clock.now, clock.now, $12
     from clock
     on conflict (id) do update
     set host = excluded.host,
@@ -28,37 +29,63 @@ export const LEAVE = `
     where id = $1
   )${EXTEND}`
 
-export const SELECT_CANCELLED = `
-  select r.id, r.attempt
+export const SELECT_MISSING = `
+  select r.id, r.attempt, r.state
   from belfry.runs as r
   where r.id = any ($1::text[])
-    and r.state = 'cancelled'`
+    and r.state in ('cancelled', 'running')`
 
 export async function beat(runner: Runner, heartbeat: Heartbeat): Promise<HeartbeatAnswer> {
-  const { worker, isLeaving } = heartbeat
+  let rows: Awaited<ReturnType<Runner["rows"]>>
+  try {
+    rows = await extend(runner, heartbeat, patienceMs(heartbeat))
+  } catch (error) {
+    if (!isHeldByOthers((error as Error).cause)) throw error
+    // One run that a transaction keeps, such as the one that is to complete it, must not cost the worker all the others.
+    rows = await extend(runner, heartbeat, 0)
+  }
+  const extended = new Set(rows.map((row) => row[1]))
+  const missing = heartbeat.held.filter(({ runId }) => !extended.has(runId))
+  return { now: instantOf(rows[0]![0]!), gone: missing.length === 0 ? [] : await goneOf(runner, missing) }
+}
+
+/** Beats come three times a lease: two in a row that wait must not use it up. */
+function patienceMs({ held }: Heartbeat): number {
+  const shortestMs = Math.min(...held.map(({ leaseMs }) => leaseMs))
+  return Math.max(1, Math.min(PATIENCE_MAX_MS, Math.floor(shortestMs / 10)))
+}
+
+/** Belfry itself holds a row for milliseconds. */
+const PATIENCE_MAX_MS = 500
+
+function extend(
+  runner: Runner,
+  { worker, isLeaving, held: given }: Heartbeat,
+  patienceMs: number,
+): Promise<readonly Row[]> {
   // In one order, as everyone takes rows: so that nobody waits for one who waits for them.
-  const held = [...heartbeat.held].sort((a, b) => (a.runId < b.runId ? -1 : 1))
+  const held = [...given].sort((a, b) => (a.runId < b.runId ? -1 : 1))
   const values = [
     worker.id,
     held.map(({ runId }) => runId),
     held.map(({ attempt }) => attempt),
     held.map(({ leaseMs }) => leaseMs),
     held.map(({ progress }) => textOrNull(progress)),
+    patienceMs,
   ]
   const about = [worker.host, worker.pid, worker.tasks, worker.slots, worker.state, held.length]
-  const rows = isLeaving ? await runner.rows(LEAVE, values) : await runner.rows(BEAT, [...values, ...about])
-  const extended = new Set(rows.map((row) => row[1]))
-  const gone = heartbeat.held.filter(({ runId }) => !extended.has(runId))
-  return { now: instantOf(rows[0]![0]!), gone: gone.length === 0 ? [] : await whyGone(runner, gone) }
+  return isLeaving ? runner.rows(LEAVE, values) : runner.rows(BEAT, [...values, ...about])
 }
 
-/** Asked afterwards: a cancel that came at the same moment is seen. */
-async function whyGone(runner: Runner, gone: Heartbeat["held"]): Promise<HeartbeatAnswer["gone"]> {
-  const rows = await runner.rows(SELECT_CANCELLED, [gone.map(({ runId }) => runId)])
-  const cancelled = new Set(rows.map(([id, attempt]) => `${attempt} ${id}`))
-  return gone.map(({ runId, attempt }) => ({
-    runId,
-    attempt,
-    why: cancelled.has(`${attempt} ${runId}`) ? "cancelled" : "lost",
-  }))
+/**
+ * Asked afterwards: a cancel that came at the same moment is seen. What is still running at that attempt was passed over,
+ * and isn't gone: while its row is held nobody can take it, and the next beat comes before long.
+ */
+async function goneOf(runner: Runner, missing: Heartbeat["held"]): Promise<HeartbeatAnswer["gone"]> {
+  const rows = await runner.rows(SELECT_MISSING, [missing.map(({ runId }) => runId)])
+  const states = new Map(rows.map(([id, attempt, state]) => [`${attempt} ${id}`, state]))
+  return missing
+    .map(({ runId, attempt }) => ({ runId, attempt, state: states.get(`${attempt} ${runId}`) }))
+    .filter(({ state }) => state !== "running")
+    .map(({ runId, attempt, state }) => ({ runId, attempt, why: state === "cancelled" ? state : "lost" }))
 }

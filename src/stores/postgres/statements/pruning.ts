@@ -32,11 +32,14 @@ export const PRUNE_RUNS = `
     limit $6
   ),
   doomed as (
-    select page.id
+    select r.id
     from page
+    join belfry.runs as r on r.id = page.id
     where not page.is_kept
     order by page.completed_at, page.id
     limit $2
+    -- Whoever holds one has something to do with it; there is a next time.
+    for update of r skip locked
   ),
   gone as (
     delete from belfry.runs as r

@@ -1,7 +1,7 @@
 import { isFinished, type RunChange, type RunState } from "../../../core/run.ts"
 import type { Hint, TransitionAnswer } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
-import { isTaken } from "../faults.ts"
+import { isHeldByOthers, isTaken } from "../faults.ts"
 
 export const CHANGE_RUNS = `
   select f.run_id, f.run_limit
@@ -57,8 +57,10 @@ async function changeGroup(
   try {
     rows = await runner.rows(CHANGE_RUNS, valuesOf(sorted))
   } catch (error) {
-    if (changes.length === 1 && isTaken((error as Error).cause)) return [{ outcome: "held" }]
-    throw error
+    const { cause } = error as Error
+    if (changes.length === 1 && isTaken(cause)) return [{ outcome: "held" }]
+    if (changes.length === 1 || !isHeldByOthers(cause)) throw error
+    return changeAlone(runner, changes, news)
   }
   const done = new Map(rows.map(([id, limit]) => [id!, limit!]))
   for (const { runId, state } of changes) {
@@ -74,6 +76,26 @@ async function changeGroup(
       ? { outcome: "done" }
       : (found.get(runId) ?? { outcome: "stale", state: null, attempt: 0 }),
   )
+}
+
+/** A transaction keeps one of them: the others are stored, and the caller, who hears of it, sends all of them again. */
+async function changeAlone(
+  runner: Runner,
+  changes: readonly RunChange[],
+  news: Set<Hint>,
+): Promise<readonly TransitionAnswer[]> {
+  const answers: TransitionAnswer[] = []
+  const faults: unknown[] = []
+  for (const change of changes) {
+    try {
+      answers.push(...(await changeGroup(runner, [change], news)))
+    } catch (error) {
+      if (!isHeldByOthers((error as Error).cause)) throw error
+      faults.push(error)
+    }
+  }
+  if (faults.length > 0) throw faults[0]
+  return answers
 }
 
 async function statesOf(

@@ -1,0 +1,123 @@
+/**
+ * Belfry on PostgreSQL beside pg-boss and graphile-worker, on the same server in the same run: fires, runs, lateness, and
+ * what an idle process asks. `npm run bench -- postgres`, with `--quick` for rough figures in half the time, and with
+ * BELFRY_BENCH_POSTGRES_URL for a server of your own. It runs on the Node that `all.ts` finds, 24 or later.
+ */
+import { readFileSync } from "node:fs"
+import { availableParallelism, loadavg } from "node:os"
+import { shown, type Verdict } from "./postgres/figures.ts"
+import {
+  bestRate,
+  type Fires,
+  type FiresOptions,
+  judgeFires,
+  measureFires,
+  printFires,
+} from "./postgres/fires.ts"
+import { judgeIdle, printIdle, startIdle } from "./postgres/idle.ts"
+import {
+  judgeLateness,
+  LATENESS_CASES,
+  type LatenessFigures,
+  measureLateness,
+  printLateness,
+} from "./postgres/lateness.ts"
+import { judgeRuns, measureRuns, printRuns, type RunsCase, type RunsFigures } from "./postgres/runs.ts"
+import { benchServer } from "./postgres/server.ts"
+
+const isQuick = process.argv.includes("--quick")
+const STORED = 100_000
+const IDLE = { ms: isQuick ? 20_000 : 60_000, schedules: 100, stored: STORED }
+const FIRES: FiresOptions = {
+  crowdDue: 1_000,
+  batchDue: isQuick ? 5_000 : 20_000,
+  rounds: isQuick ? 1 : 2,
+  stored: STORED,
+}
+const RUNS = { count: isQuick ? 5_000 : 20_000, rounds: isQuick ? 1 : 3 }
+const AMONG_MANY = `belfry, ${shown(STORED)} stored`
+const RUNS_CASES: readonly RunsCase[] = [
+  { name: "belfry", contender: "belfry", stored: 0 },
+  { name: AMONG_MANY, contender: "belfry", stored: STORED },
+  { name: "graphile-worker", contender: "graphile-worker", stored: 0 },
+  { name: "pg-boss", contender: "pg-boss", stored: 0 },
+]
+
+const server = await benchServer()
+try {
+  await measureAll()
+} finally {
+  await server.stop()
+}
+
+async function measureAll(): Promise<void> {
+  console.log(aboutRun())
+  const fires = await measureFires(server, FIRES)
+  const runs = await measureRuns(server, RUNS_CASES, RUNS)
+  // Idle processes disturb nobody, so the minute they take is used.
+  const idling = await startIdle(server, IDLE)
+  const lateness = new Map<string, LatenessFigures>()
+  for (const each of LATENESS_CASES) {
+    if (isQuick && each.atFull === "minute") continue
+    lateness.set(each.name, await measureLateness(server, each))
+  }
+  const idle = await idling.figures
+
+  console.log(`\n${aboutRun()}`)
+  printFires(fires, FIRES)
+  printRuns(runs, RUNS)
+  printLateness(lateness)
+  printIdle(idle, IDLE.schedules)
+  const verdicts = [
+    ...judgeFires(fires),
+    ...judgeRuns(runs),
+    ...judgeLateness(lateness),
+    ...judgeIdle(idle),
+    ...judgeStored(fires, runs, lateness),
+  ]
+  console.log("\nAgainst the targets")
+  console.table(
+    Object.fromEntries(
+      verdicts.map(({ measure, target, measured, isMet }) => [
+        measure,
+        { target, measured, met: isMet ? "yes" : "NO" },
+      ]),
+    ),
+  )
+}
+
+/** How many times worse each is with 100,000 schedules in the store. */
+function judgeStored(
+  { alone, amongMany }: Fires,
+  runs: ReadonlyMap<string, RunsFigures>,
+  lateness: ReadonlyMap<string, LatenessFigures>,
+): readonly Verdict[] {
+  const verdict = (measure: string, ratio: number): Verdict => ({
+    measure: `${measure}, ${shown(STORED)} stored`,
+    target: "≤ 1.5 × worse",
+    measured: `${shown(ratio)} ×`,
+    isMet: ratio <= 1.5,
+  })
+  return [
+    verdict("claim p99", amongMany[0]!.p99 / alone[0]!.p99),
+    verdict("fires in batches", bestRate(alone) / bestRate(amongMany)),
+    verdict("runs", runs.get(AMONG_MANY)!.wholeMs / runs.get("belfry")!.wholeMs),
+    verdict("lateness p99", lateness.get(AMONG_MANY)!.p99 / lateness.get("belfry")!.p99),
+  ]
+}
+
+function aboutRun(): string {
+  const peers = ["pg-boss", "graphile-worker"].map(
+    (name) => `${name} ${versionOf(`node_modules/${name}/package.json`)}`,
+  )
+  const load = loadavg()[0]!.toFixed(1)
+  return [
+    `Belfry ${versionOf("../package.json")}, ${peers.join(", ")}, pg ${versionOf("node_modules/pg/package.json")}, Node ${process.versions.node}`,
+    server.about,
+    `${availableParallelism()} processors, load ${load}${isQuick ? "; quick, so rough" : ""}`,
+  ].join("\n")
+}
+
+function versionOf(path: string): string {
+  return JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8")).version
+}

@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import { type Contender, type ContenderName, contender } from "./contender.ts"
+import { progress, shown, type Verdict } from "./figures.ts"
+import type { BenchServer } from "./server.ts"
+
+/** Everybody has looked around and settled down by then. */
+const SETTLED_MS = 5_000
+
+export interface IdleFigures {
+  readonly name: string
+  readonly statementsPerMinute: number | null
+}
+
+/**
+ * What one process asks of the server while nothing is due. All of them are idle at the same time, each in its database.
+ * Resolves when they are; the figures come later, and meanwhile others may be measured.
+ */
+export async function startIdle(
+  server: BenchServer,
+  options: { ms: number; schedules: number; stored: number },
+): Promise<{ figures: Promise<readonly IdleFigures[]> }> {
+  const { ms, schedules, stored } = options
+  const cases: readonly (readonly [name: string, contender: ContenderName, schedules: number])[] = [
+    ["belfry", "belfry", schedules],
+    [`belfry, ${shown(stored)} stored`, "belfry", stored],
+    ["graphile-worker", "graphile-worker", schedules],
+    ["pg-boss", "pg-boss", schedules],
+  ]
+  const processes = await Promise.all(
+    cases.map(async ([name, program, count]) => {
+      const url = await server.freshDatabase("idle")
+      const process = contender(program, url)
+      await process.ask("prepare", { isIdle: true })
+      await process.ask("scheduleYearly", { count })
+      await process.ask("work")
+      return { name, url, process }
+    }),
+  )
+  await sleep(SETTLED_MS)
+  return { figures: Promise.all(processes.map((idle) => figuresOf(server, idle, ms))) }
+}
+
+async function figuresOf(
+  server: BenchServer,
+  { name, url, process }: { name: string; url: string; process: Contender },
+  ms: number,
+): Promise<IdleFigures> {
+  await using idle = process
+  const { cost } = await server.costOf(url, () => sleep(ms))
+  await idle.ask("stop")
+  const statementsPerMinute = cost.statements === null ? null : (cost.statements / ms) * 60_000
+  progress(`idle, ${name}: ${shown(statementsPerMinute)} statements a minute`)
+  return { name, statementsPerMinute }
+}
+
+export function printIdle(figures: readonly IdleFigures[], schedules: number): void {
+  console.log(`\nIdle: one process, ${shown(schedules)} schedules, nothing due.`)
+  console.table(
+    Object.fromEntries(
+      figures.map(({ name, statementsPerMinute }) => [
+        name,
+        { "statements/minute": shown(statementsPerMinute) },
+      ]),
+    ),
+  )
+}
+
+export function judgeIdle(figures: readonly IdleFigures[]): readonly Verdict[] {
+  return figures
+    .filter(({ name }) => name.startsWith("belfry"))
+    .map(({ name, statementsPerMinute }) => ({
+      measure: `statements a minute when idle, ${name}`,
+      target: "≤ 6",
+      measured: shown(statementsPerMinute),
+      isMet: statementsPerMinute !== null && statementsPerMinute <= 6,
+    }))
+}

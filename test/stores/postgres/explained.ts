@@ -1,0 +1,89 @@
+import type { Pool, PostgresStore } from "belfry/postgres"
+import pg from "pg"
+import { systemClock } from "../../../src/engine/clock.ts"
+import { createPostgresStore } from "../../../src/stores/postgres/postgres-store.ts"
+
+/** A table that a statement has read, as the server saw it while it did. */
+export interface Look {
+  readonly table: string
+  /** Null if the table was read from one end to the other. */
+  readonly index: string | null
+  /** Rows that were looked at, also in vain. */
+  readonly rows: number
+}
+
+export interface ExplainedStore {
+  readonly store: PostgresStore
+  looks(call: () => Promise<unknown>): Promise<readonly Look[]>
+  close(): Promise<void>
+}
+
+/** A store whose every statement tells how it was performed, also those inside functions. */
+export async function anExplainedStore(url: string): Promise<ExplainedStore> {
+  const plans: Plan[] = []
+  class TellingClient extends pg.Client {
+    constructor(options: pg.ClientConfig) {
+      super(options)
+      this.on("notice", ({ message }) => {
+        const [, json] = message?.match(/^duration: .* plan:\n([\s\S]*)$/) ?? []
+        if (json !== undefined) plans.push(JSON.parse(json).Plan)
+      })
+    }
+  }
+  const settings = {
+    session_preload_libraries: "auto_explain",
+    "auto_explain.log_min_duration": "0",
+    "auto_explain.log_nested_statements": "on",
+    "auto_explain.log_analyze": "on",
+    "auto_explain.log_timing": "off",
+    "auto_explain.log_format": "json",
+    client_min_messages: "log",
+  }
+  const options = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`)
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: 1,
+    options: options.join(" "),
+    Client: TellingClient as never,
+  })
+  const about = { schema: "belfry", where: "the test's database", deadlineMs: 20_000 }
+  const makePool = async () => ({ pool: pool as unknown as Pool, isOurs: false })
+  const store = createPostgresStore(makePool, about, systemClock)
+  await store.open()
+  return {
+    store,
+    async looks(call) {
+      plans.length = 0
+      await call()
+      return plans.flatMap((plan) => looksOf(plan))
+    },
+    async close() {
+      await store.close()
+      await pool.end()
+    },
+  }
+}
+
+interface Plan {
+  readonly "Node Type": string
+  readonly "Relation Name"?: string
+  readonly "Index Name"?: string
+  readonly "Actual Rows": number
+  readonly "Actual Loops": number
+  readonly "Rows Removed by Filter"?: number
+  readonly "Rows Removed by Index Recheck"?: number
+  readonly Plans?: readonly Plan[]
+}
+
+function looksOf(plan: Plan, bitmapOf?: string): readonly Look[] {
+  const type = plan["Node Type"]
+  const { "Index Name": index, "Relation Name": table = bitmapOf } = plan
+  const isBitmap = type === "Bitmap Heap Scan"
+  const isPart = isBitmap || type === "BitmapOr" || type === "BitmapAnd"
+  const below = (plan.Plans ?? []).flatMap((each) => looksOf(each, isPart ? table : undefined))
+  // A bitmap is made below, by an index that is named there.
+  if (!/Scan$/.test(type) || isBitmap || table === undefined) return below
+  const inVain = (plan["Rows Removed by Filter"] ?? 0) + (plan["Rows Removed by Index Recheck"] ?? 0)
+  const rows = (plan["Actual Rows"] + inVain) * plan["Actual Loops"]
+  return [...below, { table, index: index ?? null, rows }]
+}

@@ -1,0 +1,46 @@
+import assert from "node:assert/strict"
+import { beforeAll, test } from "vitest"
+import { aRun, aSchedule } from "../../../src/store/laws/factories.ts"
+import { freshDatabase } from "../../support/fresh-database.ts"
+import { query } from "../../support/postgres.ts"
+import { proveLaws } from "./schema-lab.ts"
+import { anOpenStore } from "./scratch.ts"
+
+/** In a database whose texts are in the order of a language, ids are in that of their bytes all the same. */
+
+let url = ""
+
+beforeAll(async () => {
+  url = await freshDatabase({ locale: "en-US" })
+})
+
+test("the database's own order is another one", async () => {
+  const [row] = await query<{ is_other: boolean }>(url, "select 'a' < 'B' as is_other")
+
+  assert.equal(row!.is_other, true)
+})
+
+test("ids of schedules, runs and workers come by their bytes, page by page", async () => {
+  const store = await anOpenStore(url)
+  const ids = ["B", "_", "a", "-", "a-b", "ab", "A1", "Z", "z", "1", "a_b"]
+  for (const id of ids) await store.putSchedule(aSchedule({ id }), null)
+  await store.enqueue(ids.map((id) => aRun({ id })))
+  const sorted = ids.toSorted((a, b) => (a < b ? -1 : 1))
+
+  const found: string[] = []
+  for (;;) {
+    const page = await store.findSchedules({}, { afterId: found.at(-1) ?? null, limit: 2 })
+    found.push(...page.map(({ id }) => id))
+    if (page.length < 2) break
+  }
+
+  assert.deepEqual(found, sorted)
+  const newest = await store.findRuns({}, { orderBy: "createdAt", before: null, limit: 100 })
+  assert.deepEqual(
+    newest.map(({ id }) => id),
+    sorted.toReversed(),
+  )
+})
+
+// Those in which ids are ordered, compared or paged.
+proveLaws({ numbers: [1, 4, 6, 9], where: "in another language", url: () => url })

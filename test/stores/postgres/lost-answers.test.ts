@@ -1,0 +1,224 @@
+import assert from "node:assert/strict"
+import { setTimeout as sleep } from "node:timers/promises"
+import { createScheduler, defineTask, silentLogger } from "belfry"
+import type { PostgresStore } from "belfry/postgres"
+import type pg from "pg"
+import { beforeEach, describe, inject, test } from "vitest"
+import { isAlreadyMade, succeed } from "../../../src/core/run.ts"
+import {
+  aClaim,
+  aHeartbeat,
+  aLogLine,
+  aPlan,
+  aRun,
+  aRunOf,
+  aSchedule,
+  heldRun,
+  SHORT_MS,
+} from "../../../src/store/laws/factories.ts"
+import { created, enqueued, runById, running } from "../../../src/store/laws/steps.ts"
+import { type FaultProxy, faultProxy } from "../../support/fault-proxy.ts"
+import { freshDatabase } from "../../support/fresh-database.ts"
+import { anOpenStore, aPsql, aStore, atTheEnd, rejectsWith, until } from "./scratch.ts"
+
+/** The server has done it, and its answer is lost: whoever asked can't know. Asking again has one effect in all. */
+
+const TIMES = 10
+const OUTPUT = { message: "Sent", details: { pages: 3 } }
+
+let proxy: FaultProxy
+let url: string
+let store: PostgresStore
+let psql: pg.Client
+
+beforeEach(async () => {
+  proxy = await faultProxy(inject("postgres").port)
+  atTheEnd(() => proxy.close())
+  url = await freshDatabase()
+  store = await anOpenStore(proxy.through(url))
+  psql = await aPsql(url)
+})
+
+describe(`the answer is lost, ${TIMES} times:`, () => {
+  test("a fire has moved its schedule and made its run, once", async () => {
+    for (let times = 0; times < TIMES; times++) {
+      const schedule = await created(store, aSchedule({ nextRunAt: await store.now() }))
+      const run = aRunOf(schedule.id, { liveKey: schedule.id })
+      const plan = aPlan(schedule, { progress: { ...schedule, runCount: 1 }, runs: [run] })
+
+      await losing("belfry.fire(", () => store.fire([plan]))
+
+      assert.deepEqual(await store.fire([plan]), [{ outcome: "stale" }])
+      const [after] = await store.findSchedules({ ids: [schedule.id] }, { afterId: null, limit: 1 })
+      assert.equal(after!.runCount, 1)
+      assert.equal((await runById(store, run.id)).state, "pending")
+    }
+    assert.equal(await countOf("runs"), TIMES)
+  })
+
+  test("a run is enqueued once", async () => {
+    for (let times = 0; times < TIMES; times++) {
+      const run = aRun({ liveKey: `key ${times}` })
+
+      await losing("insert into belfry.runs", () => store.enqueue([run]))
+
+      assert.deepEqual(await store.enqueue([run]), [{ outcome: "exists", runId: run.id }])
+    }
+    assert.equal(await countOf("runs"), TIMES)
+  })
+
+  test("a run has ended once, and who asks again hears that it is so", async () => {
+    for (let times = 0; times < TIMES; times++) {
+      const run = await running(store, aRun())
+      const change = succeed(run, OUTPUT)
+
+      await losing("belfry.change(", () => store.transition([change]))
+
+      const [answer] = await store.transition([change])
+      assert.ok(answer!.outcome === "stale" && isAlreadyMade(change, answer!))
+      const after = await runById(store, run.id)
+      assert.deepEqual([after.state, after.message], ["succeeded", "Sent"])
+      assert.deepEqual(
+        after.attempts.map(({ attempt, outcome }) => [attempt, outcome]),
+        [[1, "succeeded"]],
+      )
+    }
+  })
+
+  test("a claimed run is nobody's until its lease ends; then its attempt is a lost one, and the next is given", async () => {
+    const ids: string[] = []
+    for (let times = 0; times < TIMES; times++) {
+      ids.push((await enqueued(store, aRun())).id)
+      const short = aClaim({ tasks: [{ name: "report", leaseMs: 10 * SHORT_MS }], limit: 1 })
+
+      await losing("belfry.claim(", () => store.claim(short))
+
+      assert.deepEqual((await store.claim(short)).runs, [], "not twice")
+      const held = await runById(store, ids.at(-1)!)
+      assert.deepEqual([held.state, held.attempt], ["running", 1])
+      await psql.query("update belfry.runs set claimable_at = clock_timestamp() where id = $1", [held.id])
+      const { runs } = await store.claim(aClaim())
+      assert.deepEqual(
+        runs.map(({ id, attempt, lost, attempts }) => [
+          id,
+          attempt,
+          lost,
+          attempts.map(({ outcome }) => outcome),
+        ]),
+        [[held.id, 2, 1, ["lost"]]],
+      )
+      await store.transition(runs.map((run) => succeed(run, OUTPUT)))
+    }
+    assert.equal(await countOf("runs where state = 'succeeded' and attempt = 2 and lost = 1"), TIMES)
+  })
+
+  test("a schedule is put, changed and deleted once", async () => {
+    for (let times = 0; times < TIMES; times++) {
+      const schedule = aSchedule({ id: `s${times}` })
+      await losing("insert into belfry.schedules", () => store.putSchedule(schedule, null))
+      assert.deepEqual(await store.putSchedule(schedule, null), { outcome: "stale" })
+
+      const [stored] = await store.findSchedules({ ids: [schedule.id] }, { afterId: null, limit: 1 })
+      await losing("update belfry.schedules", () =>
+        store.putSchedule({ ...stored!, description: "changed" }, stored!.version),
+      )
+      assert.deepEqual(await store.putSchedule(stored!, stored!.version), { outcome: "stale" })
+
+      const [changed] = await store.findSchedules({ ids: [schedule.id] }, { afterId: null, limit: 1 })
+      assert.equal(changed!.description, "changed")
+      await losing("delete from belfry.schedules", () => store.deleteSchedule(changed!.id, changed!.version))
+      assert.deepEqual(await store.deleteSchedule(changed!.id, changed!.version), { outcome: "stale" })
+    }
+    assert.equal(await countOf("schedules"), 0)
+  })
+
+  test("a heartbeat has extended the lease, and the next one does so again", async () => {
+    for (let times = 0; times < TIMES; times++) {
+      const run = await running(store, aRun())
+      const beat = aHeartbeat({ held: [heldRun(run, { leaseMs: 1_000_000 })] })
+
+      await losing("belfry.extend(", () => store.heartbeat(beat))
+
+      assert.ok((await runById(store, run.id)).claimableAt! > (await store.now()) + 900_000)
+      assert.deepEqual((await store.heartbeat(beat)).gone, [])
+    }
+  })
+
+  test("a line is logged once", async () => {
+    const run = await enqueued(store, aRun())
+    for (let number = 1; number <= TIMES; number++) {
+      const line = aLogLine(run.id, { number })
+
+      await losing("insert into belfry.logs", () => store.appendLogs([line]))
+      await store.appendLogs([line])
+    }
+    assert.equal(await countOf("logs"), TIMES)
+  })
+})
+
+test("a request that is lost has had no effect, and has it when it is sent again", async () => {
+  const run = aRun()
+  const lost = proxy.loseRequest("insert into belfry.runs")
+  await rejectsWith("BELFRY_STORE_UNAVAILABLE", store.enqueue([run]))
+  await lost
+
+  assert.equal(await countOf("runs"), 0)
+  assert.deepEqual(await store.enqueue([run]), [{ outcome: "created", runId: run.id }])
+})
+
+test("a scheduler whose answers are lost performs every occurrence, and each once if no claim was lost", {
+  timeout: 40_000,
+}, async () => {
+  const begun: string[] = []
+  const tick = defineTask({ name: "tick", run: ({ run }) => void begun.push(run.id) })
+  const scheduler = createScheduler({
+    store: aStore(proxy.through(url)),
+    tasks: [tick],
+    schedules: ["a", "b"].map((id) =>
+      tick.schedule(id, { cron: "* * * * * *", overlap: "allow", catchUp: "all" }),
+    ),
+    lease: "2s",
+    pollInterval: "1s",
+    logger: silentLogger,
+  })
+  await scheduler.start()
+  atTheEnd(() => scheduler.stop())
+
+  const losses = ["fire(", "change(", "fire(", "change(", "due(", "extend("]
+  for (const statement of losses) await proxy.loseAnswer(`belfry.${statement}`)
+  // Not every claim has something to give. What it gave, nobody has begun: it would be over at once.
+  const unbegun = "runs where state = 'running' and started_at < clock_timestamp() - interval '300 ms'"
+  do {
+    await proxy.loseAnswer("belfry.claim(")
+    await sleep(400)
+  } while ((await countOf(unbegun)) === 0)
+  const lost = "runs where lost > 0 and state = 'succeeded'"
+  await until(async () => (await countOf(lost)) > 0, "the lost one is performed")
+  const at = begun.length
+  await until(() => begun.length >= at + 4, "it goes on")
+  await scheduler.stop()
+
+  const { rows } = await psql.query(`
+    select schedule_id, count(*)::int as runs, count(distinct scheduled_for)::int as instants,
+      extract(epoch from max(scheduled_for) - min(scheduled_for))::int + 1 as seconds,
+      bool_and(state = 'succeeded') as is_over,
+      bool_and(attempt = 1 + lost and jsonb_array_length(attempts) = attempt) as is_told
+    from belfry.runs
+    group by schedule_id`)
+  assert.equal(rows.length, 2)
+  for (const { runs, instants, seconds, is_over, is_told } of rows)
+    assert.deepEqual([runs, instants, is_over, is_told], [seconds, seconds, true, true])
+  assert.equal(new Set(begun).size, begun.length, "a claim whose answer was lost was not begun by anybody")
+})
+
+/** The call fails, and the server has done what it says. */
+async function losing(statement: string, call: () => Promise<unknown>): Promise<void> {
+  const lost = proxy.loseAnswer(statement)
+  await rejectsWith("BELFRY_STORE_UNAVAILABLE", call())
+  await lost
+}
+
+async function countOf(what: string): Promise<number> {
+  const { rows } = await psql.query(`select count(*)::int as count from belfry.${what}`)
+  return rows[0].count
+}

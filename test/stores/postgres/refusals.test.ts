@@ -1,0 +1,234 @@
+import assert from "node:assert/strict"
+import { spawnSync } from "node:child_process"
+import { randomBytes } from "node:crypto"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { fileURLToPath } from "node:url"
+import { inspect } from "node:util"
+import { BelfryError } from "belfry"
+import { type Pool, postgres } from "belfry/postgres"
+import pg from "pg"
+import { afterAll, beforeAll, beforeEach, describe, test } from "vitest"
+import { succeed } from "../../../src/core/run.ts"
+import {
+  aHeartbeat,
+  aLogLine,
+  aPlan,
+  aPruning,
+  aRun,
+  aRunOf,
+  aSchedule,
+} from "../../../src/store/laws/factories.ts"
+import { created, running } from "../../../src/store/laws/steps.ts"
+import { freshDatabase } from "../../support/fresh-database.ts"
+import { type Postgres, startPostgres } from "../../support/postgres.ts"
+import { anOpenStore, aPsql, aStore, atTheEnd, rejectsWith } from "./scratch.ts"
+
+/** What a person has to put right: each is told by name, with what to do, and no password is told to anybody. */
+
+const PASSWORD = "correct-horse"
+
+describe("who may come in", () => {
+  let server: Postgres
+
+  beforeAll(async () => {
+    server = await startPostgres()
+    const psql = await aPsql(server.url)
+    await psql.query(`create role guarded login password '${PASSWORD}'`)
+    await psql.query("grant create on database postgres to guarded")
+    const { rows } = await psql.query("select current_setting('hba_file') as path")
+    const rules = ["host all guarded 127.0.0.1/32 scram-sha-256", "host all all 127.0.0.1/32 trust"]
+    const lines = rules.map((rule) => `select '${rule}'`).join(" union all ")
+    await psql.query(`copy (${lines}) to '${rows[0].path}'`)
+    await psql.query("select pg_reload_conf()")
+    await psql.end()
+  })
+  afterAll(() => server?.stop())
+
+  test("the right password opens", async () => {
+    await anOpenStore(as("guarded", PASSWORD))
+  })
+
+  test.each([
+    [
+      "a wrong password",
+      () => as("guarded", "battery-staple"),
+      /refuses this user or password.*authentication failed/,
+    ],
+    ["no password", () => as("guarded", ""), /refuses this user or password.*password/],
+    [
+      "a user that isn't there",
+      () => as("nobody-at-all", ""),
+      /refuses this user or password.*does not exist/,
+    ],
+  ])("%s is told as such", async (_, url, words) => {
+    const error = await rejectsWith("BELFRY_STORE_UNFIT", postgres(url()).open(), words)
+
+    assert.match(error.message, /^PostgreSQL at 127\.0\.0\.1:\d+\/postgres refuses/)
+    assert.doesNotMatch(inspect(error, { depth: 10 }), /battery-staple/)
+  })
+
+  function as(user: string, password: string): string {
+    const url = new URL(server.url)
+    url.username = user
+    url.password = password
+    return url.href
+  }
+})
+
+describe("where", () => {
+  test("a database that isn't there is told as such", async () => {
+    const url = new URL(await freshDatabase())
+    url.pathname = "/nowhere"
+
+    const words = /^The database of PostgreSQL at .*\/nowhere doesn't exist\. Create it first: createdb\./
+    await rejectsWith("BELFRY_STORE_UNFIT", postgres(url.href).open(), words)
+  })
+
+  test("a host that isn't there, and a port where nobody listens, are told as such", async () => {
+    const url = new URL(await freshDatabase())
+    url.port = "1"
+    await rejectsWith("BELFRY_STORE_UNAVAILABLE", postgres(url.href).open(), /127\.0\.0\.1:1.*ECONNREFUSED/)
+
+    url.hostname = "no-such-host.invalid"
+    const words = /no-such-host\.invalid.*(ENOTFOUND|EAI_AGAIN|did not answer)/
+    await rejectsWith("BELFRY_STORE_UNAVAILABLE", postgres(url.href).open(), words)
+  })
+
+  test("a server of another kind is told as such, and not waited for", async () => {
+    const web = createServer((_, answer) => answer.end("hello")).listen(0, "127.0.0.1")
+    atTheEnd(() => web.close())
+    await new Promise((resolve) => web.once("listening", resolve))
+    const url = `postgres://postgres@127.0.0.1:${(web.address() as AddressInfo).port}/postgres`
+
+    const error = await aStore(url, { deadlineMs: 1_000 })
+      .open()
+      .then(
+        () => null,
+        (thrown: unknown) => thrown,
+      )
+
+    assert.ok(error instanceof BelfryError, String(error))
+    assert.equal(error.code, "BELFRY_STORE_UNAVAILABLE")
+  })
+
+  test("a URL that is none is told as such", async () => {
+    const words = /^The database's URL can't be read\. Write postgres:\/\/user:password@host\/database\./
+
+    const error = await rejectsWith(
+      "BELFRY_STORE_UNFIT",
+      postgres(`postgres://a:${PASSWORD}@[`).open(),
+      words,
+    )
+
+    assert.doesNotMatch(inspect(error), new RegExp(PASSWORD))
+  })
+
+  test("a pool that its owner has ended is told as such", async () => {
+    const pool = new pg.Pool({ connectionString: await freshDatabase() })
+    const store = postgres({ pool: pool as unknown as Pool })
+    await store.open()
+    await pool.end()
+
+    await rejectsWith(
+      "BELFRY_STORE_UNAVAILABLE",
+      store.now(),
+      /Cannot use a pool after calling end on the pool/,
+    )
+  })
+})
+
+describe("what a user may do", () => {
+  let url: string
+  let psql: pg.Client
+  let role: string
+
+  beforeEach(async () => {
+    url = await freshDatabase()
+    psql = await aPsql(url)
+    role = `belfry_${randomBytes(4).toString("hex")}`
+    await psql.query(`create role ${role} login`)
+    atTheEnd(async () => {
+      const owner = await aPsql(url)
+      await owner.query(`drop owned by ${role} cascade`)
+      await owner.query(`drop role ${role}`)
+    })
+  })
+
+  test("one who may make nothing is told so", async () => {
+    const words = /^This user may not do that on .*\. Grant it, or let an owner migrate\. .*permission denied/
+    await rejectsWith("BELFRY_STORE_UNFIT", postgres(asRole()).open(), words)
+  })
+
+  test("one who may make schemas makes its own", async () => {
+    await psql.query(`grant create on database "${new URL(url).pathname.slice(1)}" to ${role}`)
+
+    await anOpenStore(asRole())
+  })
+
+  test("one who owns a schema that was made for it needs no more", async () => {
+    await psql.query(`create schema belfry authorization ${role}`)
+
+    await anOpenStore(asRole())
+  })
+
+  test("one who may not even look is told so", async () => {
+    await anOpenStore(url)
+
+    await rejectsWith("BELFRY_STORE_UNFIT", postgres(asRole()).open(), /This user may not do that on/)
+  })
+
+  test("one who may read and write rows, after an owner has migrated, can do everything", async () => {
+    await anOpenStore(url)
+    await psql.query(`
+      grant usage on schema belfry to ${role};
+      grant select, insert, update, delete on all tables in schema belfry to ${role};
+      grant usage on all sequences in schema belfry to ${role}`)
+
+    const store = await anOpenStore(asRole())
+
+    const schedule = await created(store, aSchedule({ nextRunAt: await store.now() }))
+    assert.equal((await store.dueSchedules({ limit: 1 })).due.length, 1)
+    const [fired] = await store.fire([aPlan(schedule, { runs: [aRunOf(schedule.id)] })])
+    assert.equal(fired!.outcome, "done")
+    const run = await running(store, aRun())
+    await store.heartbeat(aHeartbeat())
+    await store.appendLogs([aLogLine(run.id)])
+    await store.transition([succeed(run, { message: null, details: null })])
+    await store.prune(aPruning())
+    const byHand = await aPsql(asRole())
+    await byHand.query("insert into belfry.schedules (id, cron, task) values ('hand', '0 3 * * *', 'report')")
+    await byHand.query("select belfry.trigger('hand')")
+    await byHand.query("select belfry.enqueue('report')")
+  })
+
+  function asRole(): string {
+    const own = new URL(url)
+    own.username = role
+    return own.href
+  }
+})
+
+test("a program without the driver is told which, and how to have it", () => {
+  const hooks = `export async function resolve(name, context, next) {
+    if (name === "pg") throw Object.assign(new Error("Cannot find package 'pg'"), { code: "ERR_MODULE_NOT_FOUND" })
+    return next(name, context)
+  }`
+  const register = `import { register } from "node:module"; register(${JSON.stringify(dataOf(hooks))})`
+  const program = `
+    import { postgres } from ${JSON.stringify(new URL("../../../src/postgres.ts", import.meta.url).href)}
+    await postgres("postgres://localhost/any").open().catch((error) => console.log(error.code, error.message))`
+
+  const { stdout, stderr } = spawnSync(
+    process.execPath,
+    ["--import", "tsx", "--import", dataOf(register), "--input-type=module", "-e", program],
+    { encoding: "utf8", cwd: fileURLToPath(new URL("../../..", import.meta.url)) },
+  )
+
+  const words = "needs the driver pg, which is not installed here. Install it: npm install pg"
+  assert.equal(stdout.trim(), `BELFRY_STORE_UNFIT The PostgreSQL store ${words}`, stderr)
+})
+
+function dataOf(module: string): string {
+  return `data:text/javascript,${encodeURIComponent(module)}`
+}
