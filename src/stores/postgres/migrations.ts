@@ -8,10 +8,13 @@ import { DUE } from "./schema-1/due.ts"
 import { EXTEND } from "./schema-1/extend.ts"
 import { SQL_FACE } from "./schema-1/face.ts"
 import { FIRE } from "./schema-1/fire.ts"
+import { PRUNE } from "./schema-1/prune.ts"
 import { TABLES } from "./schema-1/tables.ts"
 
 /** Each takes the schema one number further. Never edited after release: a change is one more at the end. */
-export const MIGRATIONS: readonly string[] = [[TABLES, DUE, FIRE, CLAIM, EXTEND, CHANGE, SQL_FACE].join("\n")]
+export const MIGRATIONS: readonly string[] = [
+  [TABLES, DUE, FIRE, CLAIM, EXTEND, CHANGE, PRUNE, SQL_FACE].join("\n"),
+]
 
 /** 0 for a database that Belfry has never opened. */
 export async function schemaOf(client: Queryable, schema: string): Promise<number> {

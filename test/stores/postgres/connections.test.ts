@@ -35,10 +35,10 @@ test.each([
   const errors: unknown[] = []
   const hog = defineTask({
     name: "hog",
-    lease: "1s",
+    lease: "600ms",
     async run() {
       const client = await pool.connect()
-      await sleep(3_000)
+      await sleep(1_800)
       client.release()
     },
   })

@@ -22,7 +22,7 @@ import { anOpenStore, aPsql, aStore, atTheEnd, connectionsTo, rejectsWith, until
 
 /** The way to the server fails, in each way a way can. Whoever called hears of it by the deadline, and nobody hangs. */
 
-const DEADLINE_MS = 500
+const DEADLINE_MS = 300
 /** For a machine that is busy. */
 const SLACK_MS = 400
 const OPTIONS = { deadlineMs: DEADLINE_MS, connections: 4 }
@@ -250,7 +250,7 @@ test("a scheduler in a black hole goes on with its loops, and performs what was 
   await until(() => performed.length >= 1)
 
   proxy.blackhole()
-  await sleep(3_000)
+  await sleep(2_000)
   const before = performed.length
   await proxy.mend()
 

@@ -43,4 +43,4 @@ test("ids of schedules, runs and workers come by their bytes, page by page", asy
 })
 
 // Those in which ids are ordered, compared or paged.
-proveLaws({ numbers: [1, 4, 6, 9], where: "in another language", url: () => url })
+proveLaws({ numbers: [4, 6, 9], where: "in another language", url: () => url })

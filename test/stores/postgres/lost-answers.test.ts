@@ -23,7 +23,7 @@ import { anOpenStore, aPsql, aStore, atTheEnd, rejectsWith, until } from "./scra
 
 /** The server has done it, and its answer is lost: whoever asked can't know. Asking again has one effect in all. */
 
-const TIMES = 10
+const TIMES = 5
 const OUTPUT = { message: "Sent", details: { pages: 3 } }
 
 let proxy: FaultProxy

@@ -166,7 +166,7 @@ test("a scheduler of an older version misses nothing while a newer one migrates"
 
   // Until it commits nobody reads the tables.
   const slow =
-    "alter table belfry.schedules add newer text; alter table belfry.runs add newer text; select pg_sleep(2)"
+    "alter table belfry.schedules add newer text; alter table belfry.runs add newer text; select pg_sleep(1.2)"
   await migrate(psql, ABOUT, [...MIGRATIONS, slow])
   const before = performed.length
   await until(() => performed.length >= before + 3)

@@ -16,6 +16,7 @@ import { engineFunction } from "./engine-function.ts"
  */
 export const CLAIM = engineFunction({
   name: "claim",
+  isOfUnknownSize: true,
   takes: "worker_id text, tasks text[], leases_ms bigint[], up_to integer",
   returns: "claimed_at timestamptz, found bigint, next_at timestamptz, run belfry.runs",
   body: `

@@ -9,6 +9,7 @@ import { engineFunction } from "./engine-function.ts"
  */
 export const DUE = engineFunction({
   name: "due",
+  isOfUnknownSize: true,
   takes: "up_to integer, among integer",
   returns: "read_at timestamptz, next_at timestamptz, unfinished json, schedule belfry.schedules",
   body: `

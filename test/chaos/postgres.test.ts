@@ -1,0 +1,285 @@
+import assert from "node:assert/strict"
+import { type ChildProcess, spawn } from "node:child_process"
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { fileURLToPath } from "node:url"
+import { postgres } from "belfry/postgres"
+import type { Store } from "belfry/store"
+import { afterAll, afterEach, beforeAll, beforeEach, test } from "vitest"
+import { succeed } from "../../src/core/run.ts"
+import { aSchedule } from "../../src/store/laws/factories.ts"
+import { type Postgres, query, startPostgres } from "../support/postgres.ts"
+
+/**
+ * Several processes on one database, some of them killed in the middle of whatever they do, and the server as well. What
+ * came of it is read by SQL, and from files that the processes wrote.
+ */
+
+const WRITERS = 8
+const SCHEDULES = 100
+const FOR_MS = 20_000
+
+let server: Postgres
+let url: string
+let folder: string
+const children = new Set<ChildProcess>()
+
+beforeAll(async () => {
+  server = await startPostgres({ fsync: true })
+})
+afterAll(() => server?.stop())
+
+beforeEach(async () => {
+  url = await server.freshDatabase()
+  folder = mkdtempSync(join(tmpdir(), "belfry-chaos-"))
+})
+
+afterEach(() => {
+  for (const child of children) child.kill("SIGKILL")
+  children.clear()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+test("eight writers, killed at random, and a server that is killed, give no attempt twice and lose no run", async () => {
+  const store = postgres(url)
+  const anchor = await putSchedules(store)
+  const began = Date.now()
+  const writers = Array.from({ length: WRITERS }, (_, index) => startWriter(`w${index}`))
+  let killed = 0
+  let isServerToDie = true
+  // Starting takes most of a process's time here, so each may work for some seconds before its turn comes.
+  await sleep(3_000)
+  while (Date.now() - began < FOR_MS) {
+    await sleep(400 + Math.random() * 600)
+    if (isServerToDie && Date.now() - began > FOR_MS / 2) {
+      isServerToDie = false
+      await server.kill()
+      await sleep(1_500)
+      await server.restart()
+    }
+    const index = Math.floor(Math.random() * WRITERS)
+    const victim = writers[index]!
+    // Every other one dies wherever it is, the rest with runs in hand.
+    if (killed % 2 === 1) {
+      victim.process.stdin!.write("hold\n")
+      await until(() => victim.lines.length > 0, "a writer holds runs")
+    }
+    victim.process.kill("SIGKILL")
+    await victim.ended
+    killed++
+    writers[index] = startWriter(`w${index}-${killed}`)
+  }
+  const reports = await Promise.all(writers.map(stopped))
+  await finishRest(store)
+  await store.close()
+
+  const [total] = await query<{ runs: number; lost: number; unfinished: number; untold: number }>(
+    url,
+    `select count(*)::int as runs, sum(lost)::int as lost,
+       count(*) filter (where state not in ('succeeded', 'skipped'))::int as unfinished,
+       count(*) filter (where jsonb_array_length(attempts) <> attempt or (state = 'succeeded')::int <> (
+         select count(*) from jsonb_array_elements(attempts) as a where a ->> 'outcome' = 'succeeded'))::int as untold
+     from belfry.runs`,
+  )
+  console.log(JSON.stringify({ killed, ...total, reports }))
+  assert.ok(killed >= 6, `${killed} were killed`)
+  assert.ok(
+    total!.lost >= Math.floor(killed / 2),
+    `${total!.lost} runs were lost by ${killed} killed processes`,
+  )
+  assert.equal(total!.unfinished, 0, "every run has ended")
+  assert.equal(total!.untold, 0, "every attempt has ended, once, and the last one succeeded")
+  await assertOneRecordEach(anchor)
+  await assertWitnessed()
+})
+
+test("schedulers outlive a server that is restarted, and one that is killed; hints are heard again, and nothing is missed or done twice", async () => {
+  const schedulers = ["first", "second"].map((name) => startScheduler(name, "slow"))
+  const hinted = startScheduler("third", "hinted")
+  const all = [...schedulers, hinted]
+  const lines = () => schedulers.flatMap((each) => each.lines)
+  await until(() => all.every((each) => each.lines.some(({ what }) => what === "started")), "they start")
+  await until(() => lines().filter(({ what }) => what === "ended").length >= 3, "they work")
+  await assertHinted()
+
+  await server.restart()
+  await assertHinted()
+  await goesOn()
+  await server.kill()
+  await sleep(2_000)
+  await server.restart()
+  await assertHinted()
+  await goesOn()
+
+  for (const each of all) assert.equal(each.process.exitCode, null, "no process has ended")
+  for (const each of all) each.process.kill("SIGTERM")
+  assert.deepEqual(await Promise.all(all.map(({ ended }) => ended)), [0, 0, 0])
+  const runs = await query<{ id: string; state: string; attempt: number; second: number }>(
+    url,
+    `select id, state, attempt, extract(epoch from scheduled_for)::int as second
+     from belfry.runs where task = 'slow' order by scheduled_for`,
+  )
+  assert.deepEqual(
+    runs.map(({ second }) => second),
+    runs.map((_, index) => runs[0]!.second + index),
+    "every second has its run, from the first to the last, and one only",
+  )
+  // The youngest may have been given back when they were stopped.
+  const old = runs.slice(0, -3)
+  assert.deepEqual(
+    old.filter(({ state }) => state !== "succeeded"),
+    [],
+  )
+  const begun = lines()
+    .filter(({ what }) => what === "begun")
+    .map(({ runId, attempt }) => `${runId} ${attempt}`)
+  assert.equal(new Set(begun).size, begun.length, "no attempt was begun twice")
+
+  /** Enqueued by SQL: nobody would look for it within the hour. */
+  async function assertHinted(): Promise<void> {
+    const before = hinted.lines.length
+    await query(url, "select belfry.enqueue('hinted')")
+    await until(() => hinted.lines.slice(before).some(({ what }) => what === "ended"), "a hint is heard")
+  }
+
+  async function goesOn(): Promise<void> {
+    const before = lines().length
+    await until(
+      () =>
+        lines()
+          .slice(before)
+          .filter(({ what }) => what === "ended").length >= 4,
+      "they go on",
+    )
+  }
+})
+
+interface Line {
+  readonly what: string
+  readonly runId: string
+  readonly attempt: number
+}
+
+/** The instant of their first occurrence; from then on each has one a second. */
+async function putSchedules(store: Store): Promise<number> {
+  await store.open()
+  const anchor = Math.ceil((await store.now()) / 1_000) * 1_000
+  for (let at = 0; at < SCHEDULES; at++) {
+    const trigger = { kind: "every", everyMs: 1_000, anchor } as const
+    const due = { nextRunAt: anchor, coveredUntil: anchor - 1, createdAt: anchor - 1 }
+    // Half of them may not overlap, so live keys and concurrency keys are fought for as well.
+    const overlap = { policy: at % 2 === 0 ? "allow" : "skip", limit: 1 } as const
+    const catchUp = { policy: "all", graceMs: 60_000, windowMs: 86_400_000, limit: 100 } as const
+    const schedule = aSchedule({ id: `s${at}`, triggers: [trigger], overlap, catchUp, ...due })
+    assert.equal((await store.putSchedule(schedule, null)).outcome, "done")
+  }
+  return anchor
+}
+
+/** What the killed ones held: their leases end, and one patient worker takes it. */
+async function finishRest(store: Store): Promise<void> {
+  const request = { workerId: "last", tasks: [{ name: "report", leaseMs: 60_000 }], limit: 100 }
+  for (let rounds = 0; rounds < 200; rounds++) {
+    const { runs } = await store.claim(request)
+    await store.transition(runs.map((run) => succeed(run, { message: "last", details: null })))
+    const { pending, running } = await store.countRuns({})
+    if (pending + running === 0) return
+    if (runs.length === 0) await sleep(100)
+  }
+  assert.fail("what was left is finished within twenty seconds")
+}
+
+/** Each second that has passed has one record, of its own or among those that another stands for. */
+async function assertOneRecordEach(anchor: number): Promise<void> {
+  const rows = await query<{
+    id: string
+    seconds: number
+    records: number
+    instants: number
+    stands_for: number
+  }>(
+    url,
+    `select s.id, round(extract(epoch from s.next_run_at) - ${anchor / 1_000})::int as seconds,
+       count(*)::int as records, count(distinct r.scheduled_for)::int as instants,
+       sum(case
+         when r.state = 'skipped' and r.missed is not null then (r.missed ->> 'count')::int
+         else 1 + coalesce((r.missed ->> 'count')::int, 0)
+       end)::int as stands_for
+     from belfry.schedules as s join belfry.runs as r on r.schedule_id = s.id
+     group by s.id`,
+  )
+  assert.equal(rows.length, SCHEDULES)
+  for (const { id, seconds, records, instants, stands_for } of rows) {
+    assert.ok(seconds >= 15, `${id} went on for ${seconds} seconds`)
+    assert.equal(instants, records, `${id} has no instant twice`)
+    assert.equal(stands_for, seconds, `${id} has no second without a record`)
+  }
+}
+
+/** Whoever was given an attempt wrote so into a file, and the database says the same. */
+async function assertWitnessed(): Promise<void> {
+  const given = readdirSync(folder).flatMap((file) => readFileSync(join(folder, file), "utf8").split("\n"))
+  const attempts = given.filter((line) => line !== "").map((line) => line.split(" "))
+  const names = new Map<string, string>()
+  for (const [runId, attempt, name] of attempts) {
+    const before = names.get(`${runId} ${attempt}`)
+    assert.equal(before, undefined, `attempt ${attempt} of ${runId} was given to ${before} and to ${name}`)
+    names.set(`${runId} ${attempt}`, name!)
+  }
+  const told = await query<{ id: string; attempt: number; worker: string }>(
+    url,
+    `select r.id, (a ->> 'attempt')::int as attempt, a ->> 'workerId' as worker
+     from belfry.runs as r cross join lateral jsonb_array_elements(r.attempts) as a`,
+  )
+  const known = new Map(told.map(({ id, attempt, worker }) => [`${id} ${attempt}`, worker]))
+  for (const [attempt, name] of names) assert.equal(known.get(attempt), name, `${attempt} is ${name}'s`)
+  assert.ok(names.size > 500, `${names.size} attempts were witnessed`)
+}
+
+function startWriter(name: string) {
+  return start("postgres-writer.ts", [url, name, join(folder, name)])
+}
+
+function startScheduler(name: string, task: string) {
+  const started = start("postgres-scheduler.ts", [url, name, task])
+  return { ...started, lines: started.lines as readonly Line[] }
+}
+
+function start(program: string, given: readonly string[]) {
+  const file = fileURLToPath(new URL(program, import.meta.url))
+  const child = spawn(process.execPath, ["--import", "tsx", file, ...given], {
+    stdio: ["pipe", "pipe", "inherit"],
+  })
+  children.add(child)
+  const lines: unknown[] = []
+  let rest = ""
+  child.stdout.on("data", (chunk) => {
+    const parts = (rest + String(chunk)).split("\n")
+    rest = parts.pop()!
+    lines.push(...parts.map((part) => JSON.parse(part)))
+  })
+  child.stdin.on("error", () => undefined)
+  const ended = new Promise<number | null>((resolve) => {
+    child.on("close", (code) => {
+      children.delete(child)
+      resolve(code)
+    })
+  })
+  return { process: child, lines, ended }
+}
+
+async function stopped(writer: ReturnType<typeof startWriter>): Promise<unknown> {
+  writer.process.stdin!.write("stop\n")
+  assert.equal(await writer.ended, 0, "a writer that is asked to stop ends well")
+  return writer.lines[0]
+}
+
+async function until(condition: () => boolean, what: string): Promise<void> {
+  for (let times = 0; times < 600; times++) {
+    if (condition()) return
+    await sleep(50)
+  }
+  assert.fail(`${what} within half a minute`)
+}
