@@ -2,10 +2,12 @@ import assert from "node:assert/strict"
 import { connect, createServer, type Socket } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import { createScheduler, defineTask, silentLogger } from "belfry"
+import type { Pool } from "belfry/postgres"
 import type { Store } from "belfry/store"
 import pg from "pg"
 import { beforeEach, describe, inject, test } from "vitest"
 import { succeed } from "../../../src/core/run.ts"
+import { systemClock } from "../../../src/engine/clock.ts"
 import {
   aClaim,
   aHeartbeat,
@@ -15,6 +17,7 @@ import {
   aRun,
   aSchedule,
 } from "../../../src/store/laws/factories.ts"
+import { createPostgresStore } from "../../../src/stores/postgres/postgres-store.ts"
 import { type FaultProxy, faultProxy } from "../../support/fault-proxy.ts"
 import { freshDatabase } from "../../support/fresh-database.ts"
 import { atPort, freePort } from "../../support/servers.ts"
@@ -117,6 +120,21 @@ describe("in a black hole", () => {
     assert.ok(performance.now() - began < DEADLINE_MS + SLACK_MS, `${performance.now() - began} ms`)
     await asking
   })
+
+  test("closing ends by the deadline also if the goodbye gets lost", async () => {
+    const store = await throughProxy()
+    proxy.delay(50)
+    const asking = store.now()
+    await sleep(20)
+    const began = performance.now()
+    const closing = store.close()
+    await asking
+
+    proxy.blackhole()
+    await closing
+
+    assert.ok(performance.now() - began < DEADLINE_MS + SLACK_MS, `${performance.now() - began} ms`)
+  })
 })
 
 describe("a server that is gone without a word", () => {
@@ -169,6 +187,46 @@ describe("a way that is slower than the deadline", () => {
   })
 })
 
+describe("the pool of a program that brought its own", () => {
+  test("is left with no more connections than it had, and one beside it, by a way that was too slow", async () => {
+    const { store } = await withOwnPool()
+    proxy.delay(DEADLINE_MS)
+
+    for (let times = 0; times < 3; times++) await failsInTime(() => store.heartbeat(aHeartbeat()))
+    await proxy.mend()
+    await sleep(3 * DEADLINE_MS)
+
+    await store.heartbeat(aHeartbeat())
+    assert.ok((await connectionsTo(psql)) <= 3, `${await connectionsTo(psql)} connections`)
+  })
+
+  test("may break under way", async () => {
+    const { store } = await withOwnPool()
+    proxy.delay(50)
+
+    const calls = [store.now(), store.claim(aClaim()), store.heartbeat(aHeartbeat())]
+    const failing = Promise.all(calls.map((each) => rejectsWith("BELFRY_STORE_UNAVAILABLE", each)))
+    await sleep(60)
+    proxy.cut()
+    await failing
+    await proxy.mend()
+
+    assert.ok((await store.now()) > 0)
+  })
+
+  async function withOwnPool() {
+    const pool = new pg.Pool({ connectionString: proxy.through(url), max: 2, application_name: "belfry" })
+    pool.on("error", () => undefined)
+    atTheEnd(() => pool.end())
+    const about = { schema: "belfry", where: "the test's database", deadlineMs: DEADLINE_MS }
+    const makePool = async () => ({ pool: pool as unknown as Pool, isOurs: false })
+    const store = createPostgresStore(makePool, about, systemClock)
+    atTheEnd(() => store.close())
+    await store.open()
+    return { store }
+  }
+})
+
 describe("a connection that breaks", () => {
   test("every call that is under way fails at once, and then succeeds", async () => {
     const store = await anOpenStore(proxy.through(url), PLENTY)
@@ -196,28 +254,6 @@ describe("a connection that breaks", () => {
     }
 
     assert.ok((await connectionsTo(psql)) <= CONNECTIONS_MAX)
-  })
-
-  test("the pool of a program that brought its own may break as well", async () => {
-    const { createPostgresStore } = await import("../../../src/stores/postgres/postgres-store.ts")
-    const { systemClock } = await import("../../../src/engine/clock.ts")
-    const pool = new pg.Pool({ connectionString: proxy.through(url), max: 2, application_name: "belfry" })
-    pool.on("error", () => undefined)
-    atTheEnd(() => pool.end())
-    const about = { schema: "belfry", where: "the test's database", deadlineMs: DEADLINE_MS }
-    const store = createPostgresStore(async () => ({ pool, isOurs: false }), about, systemClock)
-    atTheEnd(() => store.close())
-    await store.open()
-    proxy.delay(50)
-
-    const calls = [store.now(), store.claim(aClaim()), store.heartbeat(aHeartbeat())]
-    const failing = Promise.all(calls.map((each) => rejectsWith("BELFRY_STORE_UNAVAILABLE", each)))
-    await sleep(60)
-    proxy.cut()
-    await failing
-    await proxy.mend()
-
-    assert.ok((await store.now()) > 0)
   })
 })
 
