@@ -78,8 +78,9 @@ export const SQL_FACE = `
     return null;
   end
   $$;
+  -- For each row: a fire deletes schedules that are finished, and nearly always there are none.
   create trigger deleted after delete on belfry.schedules
-    for each statement execute function belfry.deleted();
+    for each row execute function belfry.deleted();
 
   -- The next occurrence at another time; it keeps its identity.
   create function belfry.moved(schedule belfry.schedules, at timestamptz) returns jsonb language plpgsql as $$
