@@ -20,6 +20,7 @@ import { type Postgres, query, startPostgres } from "../support/postgres.ts"
 const WRITERS = 8
 const SCHEDULES = 100
 const FOR_MS = 20_000
+const KILLED_MIN = 6
 
 let server: Postgres
 let url: string
@@ -51,7 +52,8 @@ test("eight writers, killed at random, and a server that is killed, give no atte
   let isServerToDie = true
   // Starting takes most of a process's time here, so each may work for some seconds before its turn comes.
   await sleep(3_000)
-  while (Date.now() - began < FOR_MS) {
+  // On a slow machine until enough have died.
+  while (Date.now() - began < FOR_MS || killed < KILLED_MIN) {
     await sleep(400 + Math.random() * 600)
     if (isServerToDie && Date.now() - began > FOR_MS / 2) {
       isServerToDie = false
@@ -84,7 +86,6 @@ test("eight writers, killed at random, and a server that is killed, give no atte
      from belfry.runs`,
   )
   console.log(JSON.stringify({ killed, ...total, reports }))
-  assert.ok(killed >= 6, `${killed} were killed`)
   assert.ok(
     total!.lost >= Math.floor(killed / 2),
     `${total!.lost} runs were lost by ${killed} killed processes`,

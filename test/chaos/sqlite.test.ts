@@ -15,6 +15,7 @@ import { loadDriver } from "../../src/stores/sqlite/driver.ts"
 const WRITERS = 8
 const SCHEDULES = 200
 const FOR_MS = 25_000
+const KILLED_MIN = 10
 
 let folder: string
 let path: string
@@ -39,7 +40,8 @@ test("eight writers, killed at random, give no attempt twice and lose no run", a
   let killed = 0
   // Starting takes most of a process's time here, so each may work for some seconds before its turn comes.
   await pass(3_000)
-  while (Date.now() - began < FOR_MS) {
+  // On a slow machine until enough have died.
+  while (Date.now() - began < FOR_MS || killed < KILLED_MIN) {
     await pass(500 + Math.random() * 700)
     const index = Math.floor(Math.random() * WRITERS)
     const victim = writers[index]!
@@ -63,7 +65,6 @@ test("eight writers, killed at random, give no attempt twice and lose no run", a
   await store.close()
   assert.equal(await integrity(), "ok")
   assert.deepEqual(twice, [], "no (run, attempt) was given to two processes")
-  assert.ok(killed > 10, `${killed} were killed`)
   assert.ok(lost >= Math.floor(killed / 2), `${lost} runs were lost by ${killed} killed processes`)
   assert.ok(runs.length > SCHEDULES, `${runs.length} runs`)
   for (const run of runs) {
