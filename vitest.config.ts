@@ -50,7 +50,7 @@ export default defineConfig({
           exclude: [...SLOW, ...POSTGRES],
         },
       },
-      { extends: true, test: { name: "slow", include: SLOW, testTimeout: 300_000 } },
+      { extends: true, test: { name: "slow", include: SLOW, testTimeout: 900_000 } },
       onPostgres("postgres", POSTGRES),
       ...VERSIONS.map((version) =>
         onPostgres(`postgres-${version}`, ["test/conformance/postgres.test.ts"], version),

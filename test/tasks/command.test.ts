@@ -287,7 +287,7 @@ describe("stopping", () => {
     controller.abort(new Error("cancelled"))
     await assert.rejects(ended, /cancelled/)
 
-    assert.ok(performance.now() - abortedAt < 1_500)
+    assert.ok(performance.now() - abortedAt < 5_000)
     assert.deepEqual(pids.map(isAlive), [false, false])
   })
 
@@ -308,7 +308,8 @@ describe("stopping", () => {
     const { success } = await ended
 
     assert.equal(success, false)
-    await sleep(50)
+    // The kernel tells the command; on a busy machine that takes a moment. By itself it would go on for a minute.
+    for (let times = 0; isAlive(child) && times < 100; times++) await sleep(50)
     assert.equal(isAlive(child), false)
   })
 })
