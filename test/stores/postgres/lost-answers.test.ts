@@ -96,7 +96,7 @@ describe(`the answer is lost, ${TIMES} times:`, () => {
       assert.deepEqual((await store.claim(short)).runs, [], "not twice")
       const held = await runById(store, ids.at(-1)!)
       assert.deepEqual([held.state, held.attempt], ["running", 1])
-      await psql.query("update belfry.runs set claimable_at = clock_timestamp() where id = $1", [held.id])
+      await psql.query("update belfry.runs set claimable_at = started_at where id = $1", [held.id])
       const { runs } = await store.claim(aClaim())
       assert.deepEqual(
         runs.map(({ id, attempt, lost, attempts }) => [
