@@ -48,6 +48,7 @@ export default defineConfig({
           name: "fast",
           include: ["src/**/*.test.ts", "test/**/*.test.ts"],
           exclude: [...SLOW, ...POSTGRES],
+          testTimeout: 20_000,
         },
       },
       { extends: true, test: { name: "slow", include: SLOW, testTimeout: 900_000 } },
