@@ -1,6 +1,6 @@
 /** Whatever a task threw, as text that every store can keep and every screen can show. Never throws itself. */
 
-export const ERROR_MAX_BYTES = 8_192
+const ERROR_MAX_BYTES = 8_192
 
 export function describeThrown(thrown: unknown): string {
   return storable(textOf(thrown), ERROR_MAX_BYTES)

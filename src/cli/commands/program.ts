@@ -20,7 +20,7 @@ export const PROGRAM_COMMANDS: readonly CommandSpec[] = [
   {
     name: "start",
     summary: "Fire schedules and perform their runs, until it is stopped",
-    details: `Serves the task http, the tasks of the configuration, and the command task if the configuration enables commands.\n${ENDING}`,
+    details: `Serves the task http, the tasks of the configuration, and the tasks command and sql if the configuration enables them.\n${ENDING}`,
     args: [
       {
         name: "role",

@@ -176,7 +176,7 @@ class Door {
     return this.#opening
   }
 
-  /** To others by the server, to this process at once. */
+  /** Not waited for: a hint that is late costs nobody more than a moment. */
   tell(hints: readonly Hint[]): void {
     if (hints.length > 0) this.#opened?.news.tell(hints)
   }

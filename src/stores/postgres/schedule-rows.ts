@@ -105,7 +105,7 @@ function triggersOf(cron: Text, more: readonly Trigger[]): readonly Trigger[] {
 }
 
 /** The task that calls functions of the database; its payload names the function, which has a column of its own. */
-export const FUNCTION_TASK = "sql"
+const FUNCTION_TASK = "sql"
 
 function payloadOf(name: Text, payload: Text): Json {
   if (name === null) return jsonOf(payload)

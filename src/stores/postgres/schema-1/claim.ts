@@ -11,7 +11,7 @@ import { engineFunction } from "./engine-function.ts"
  * placed    Of several with one key, as many as the key has room for.
  * taken     Each becomes running. What was running already is one whose worker fell silent, and its story says so.
  *
- * Two claims at the same moment may both see room for a key. Both then write the same place (\`slot\`), the unique index lets
+ * Two claims at the same moment may both see room for a key. Both then write the same place (`slot`), the unique index lets
  * one through, and the other looks again.
  */
 export const CLAIM = engineFunction({

@@ -3,8 +3,8 @@ import { CLOCK } from "../rows.ts"
 import { engineFunction } from "./engine-function.ts"
 
 /**
- * Due schedules by schedules_due, each with the facts a plan needs, and when the next one is due. Among the first \`$2\` it
- * takes any \`$1\`: processes that wake for the same thousand schedules then read different ones. The clock is asked by a
+ * Due schedules by schedules_due, each with the facts a plan needs, and when the next one is due. Among the first `$2` it
+ * takes any `$1`: processes that wake for the same thousand schedules then read different ones. The clock is asked by a
  * subquery: joined, it would be a filter, and the whole index would be walked.
  */
 export const DUE = engineFunction({

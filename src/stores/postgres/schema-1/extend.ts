@@ -3,7 +3,7 @@ import { engineFunction } from "./engine-function.ts"
 
 /**
  * State and attempt fence it: a worker that lost the run extends nobody's lease. A run that another transaction holds is
- * waited for, for \`$5\` milliseconds; if that is 0, as it is after a wait in vain, it is passed over.
+ * waited for, for `$5` milliseconds; if that is 0, as it is after a wait in vain, it is passed over.
  */
 export const EXTEND = engineFunction({
   name: "extend",

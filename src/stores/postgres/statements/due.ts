@@ -11,7 +11,7 @@ export const SELECT_DUE = `
   from belfry.due($1, $2) as f`
 
 /** By runs_schedule_completed, from the newest back. Asked only where a schedule depends on others. */
-export const SELECT_SUCCESSES = `
+const SELECT_SUCCESSES = `
   select on_id.id,
     (
       select ${ms("r.completed_at")}

@@ -5,7 +5,7 @@ import type { Runner } from "../database.ts"
 import { CLOCK, NEW_RUN_COLUMNS, NEW_RUN_VALUES, newRunLists, newRunRows } from "../rows.ts"
 
 // Whichever of the two it is that is there already, its id or its live key: nothing is stored.
-export const INSERT_RUNS = `
+const INSERT_RUNS = `
   with ${CLOCK}
   insert into belfry.runs (${NEW_RUN_COLUMNS})
   select ${NEW_RUN_VALUES}
@@ -15,7 +15,7 @@ export const INSERT_RUNS = `
   returning id`
 
 /** What is there instead, each by its own index. */
-export const SELECT_INSTEAD = `
+const SELECT_INSTEAD = `
   select n.id,
     exists (select 1 from belfry.runs as r where r.id = n.id),
     (

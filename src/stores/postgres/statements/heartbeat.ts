@@ -7,7 +7,7 @@ const EXTEND = `
   select ${ms("f.extended_at")}, f.run_id
   from belfry.extend($2, $3, $4, $5, $6) as f`
 
-export const BEAT = `
+const BEAT = `
   with ${CLOCK},
   beat as (
     insert into belfry.workers (id, host, pid, tasks, slots, state, started_at, heartbeat_at, running)
@@ -29,7 +29,7 @@ export const LEAVE = `
     where id = $1
   )${EXTEND}`
 
-export const SELECT_MISSING = `
+const SELECT_MISSING = `
   select r.id, r.attempt, r.state
   from belfry.runs as r
   where r.id = any ($1::text[])

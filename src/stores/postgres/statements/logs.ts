@@ -3,7 +3,7 @@ import type { Runner } from "../database.ts"
 import { CLOCK, logLineOf, ms } from "../rows.ts"
 
 // Lines of a run that is gone have nowhere to go; a line that is there stays as it is, also one of the same call.
-export const INSERT_LINES = `
+const INSERT_LINES = `
   with ${CLOCK}
   insert into belfry.logs (run_id, attempt, number, at, level, message, fields)
   select r.id, l.attempt, l.number, clock.now - l.ago_ms * interval '1 millisecond', l.level, l.message, l.fields::jsonb

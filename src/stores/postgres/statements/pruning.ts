@@ -2,11 +2,11 @@ import type { Pruned, PruneRequest } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
 import { CLOCK, instantOf, ms } from "../rows.ts"
 
-export const PRUNE_RUNS = `
+const PRUNE_RUNS = `
   select f.deleted, f.run_id, ${ms("f.completed_at")}
   from belfry.prune($1, $2, $3, $4, $5, $6) as f`
 
-export const PRUNE_WORKERS = `
+const PRUNE_WORKERS = `
   with ${CLOCK}
   delete from belfry.workers
   where id in (

@@ -17,13 +17,13 @@ const VALUES = `$1, $2, to_timestamp($3::bigint / 1000.0), to_timestamp($4::bigi
     to_timestamp($19::bigint / 1000.0), $20::jsonb, $21::jsonb, $22, $23, to_timestamp($24::bigint / 1000.0), $25,
     to_timestamp($26::bigint / 1000.0), nextval('belfry.versions')`
 
-export const INSERT_SCHEDULE = `
+const INSERT_SCHEDULE = `
   insert into belfry.schedules (${COLUMNS})
   values (${VALUES})
   on conflict (id) do nothing
   returning version`
 
-export const UPDATE_SCHEDULE = `
+const UPDATE_SCHEDULE = `
   update belfry.schedules
   set (${COLUMNS}) = row (${VALUES})
   where id = $1

@@ -3,11 +3,11 @@ import type { Hint, TransitionAnswer } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
 import { isHeldByOthers, isTaken } from "../faults.ts"
 
-export const CHANGE_RUNS = `
+const CHANGE_RUNS = `
   select f.run_id, f.run_limit
   from belfry.change($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) as f`
 
-export const SELECT_STATES = `
+const SELECT_STATES = `
   select r.id, r.state, r.attempt
   from belfry.runs as r
   where r.id = any ($1::text[])`
