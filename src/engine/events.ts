@@ -4,22 +4,22 @@ import { describeThrown } from "../core/thrown.ts"
 import type { Logger } from "./logger.ts"
 
 /** What happens to runs, as this process sees it. Each is told once, by the process that did it. */
-export type RunEvent = RunFacts &
-  (
-    | { readonly type: "created" }
-    | { readonly type: "skipped"; readonly reason: SkipReason; readonly message: string | null }
-    /** `latenessMs` counts from the nominal time, or from its creation, to the start. */
-    | { readonly type: "started"; readonly latenessMs: number }
-    | { readonly type: "succeeded"; readonly message: string | null; readonly details: Json }
-    | { readonly type: "retrying"; readonly error: string | null; readonly retryInMs: number }
-    /** `lost`: given up because it cost too many workers. */
-    | { readonly type: "failed" | "lost"; readonly error: string | null }
-    /** Given back unfinished, by a worker that stops. */
-    | { readonly type: "released" }
-    | { readonly type: "cancelled" }
-    /** Our answer came too late: the run was taken away or cancelled, and the store refused it. */
-    | { readonly type: "refused" }
-  )
+export type RunEvent = RunFacts & RunHappening
+
+export type RunHappening =
+  | { readonly type: "created" }
+  | { readonly type: "skipped"; readonly reason: SkipReason; readonly message: string | null }
+  /** `latenessMs` counts from the nominal time, or from its creation, to the start. */
+  | { readonly type: "started"; readonly latenessMs: number }
+  | { readonly type: "succeeded"; readonly message: string | null; readonly details: Json }
+  | { readonly type: "retrying"; readonly error: string | null; readonly retryInMs: number }
+  /** `lost`: given up because it cost too many workers. */
+  | { readonly type: "failed" | "lost"; readonly error: string | null }
+  /** Given back unfinished, by a worker that stops. */
+  | { readonly type: "released" }
+  | { readonly type: "cancelled" }
+  /** Our answer came too late: the run was taken away or cancelled, and the store refused it. */
+  | { readonly type: "refused" }
 
 /** Which run an event is about. */
 export interface RunFacts {
@@ -31,9 +31,9 @@ export interface RunFacts {
   readonly attempt: number
 }
 
-export function factsOfRun(
-  run: Pick<Run, "id" | "task" | "scheduleId" | "scheduledFor"> & { attempt?: number },
-): RunFacts {
+type EventfulRun = Pick<Run, "id" | "task" | "scheduleId" | "scheduledFor"> & { readonly attempt?: number }
+
+function factsOfRun(run: EventfulRun): RunFacts {
   const { id, task, scheduleId, scheduledFor, attempt = 0 } = run
   return {
     runId: id,
@@ -78,8 +78,10 @@ export class Events {
     this.#logger = logger
   }
 
-  emit(event: RunEvent): void {
-    this.#call("run", () => this.#hooks.run?.(event))
+  /** Most programs don't listen: then nothing is made for them. */
+  emit(run: EventfulRun, what: RunHappening): void {
+    if (this.#hooks.run === undefined) return
+    this.#call("run", () => this.#hooks.run?.({ ...factsOfRun(run), ...what }))
   }
 
   race(scheduleId: string): void {

@@ -54,9 +54,13 @@ export class Execution {
   readonly #task: AnyTask
   readonly #store: Store
   readonly #clock: Clock
-  readonly #controller = new AbortController()
   readonly #onProgress: () => void
-  readonly #completion: Completion
+  // Most tasks never ask for these, and then they are never made: at tens of thousands of runs a second it shows.
+  #controller: AbortController | null = null
+  #log: RunLog | null = null
+  #completion: Completion | null = null
+  #info: RunInfo | null = null
+  #abortedBy: RunAborted | null = null
   #progress: Progress | null = null
   #onAbort: (cause: RunAborted) => void = () => undefined
 
@@ -74,16 +78,15 @@ export class Execution {
     this.#store = about.store
     this.#clock = about.clock
     this.#onProgress = about.onProgress
-    this.#completion = new Completion(about.run, about.store)
     this.ended = this.#perform()
   }
 
   /** Tells the task to stop. `lease-lost` and `cancelled` also take away the right to change the run. */
   abort(why: AbortCause): void {
-    if (this.#controller.signal.aborted) return
-    const cause = new RunAborted(why, ABORT_MESSAGES[why])
-    this.#controller.abort(cause)
-    this.#onAbort(cause)
+    if (this.#abortedBy !== null) return
+    this.#abortedBy = new RunAborted(why, ABORT_MESSAGES[why])
+    this.#controller?.abort(this.#abortedBy)
+    this.#onAbort(this.#abortedBy)
   }
 
   /** What the next heartbeat should carry; null if the task never spoke of it. */
@@ -93,22 +96,16 @@ export class Execution {
 
   async #perform(): Promise<RunChange | null> {
     if (isPoison(this.run)) return giveUp(this.run)
-    const log = new RunLog({
-      store: this.#store,
-      clock: this.#clock,
-      runId: this.run.id,
-      attempt: this.run.attempt,
-    })
     const cancelTimeout = this.#startTimeout()
-    const ending = await this.#endOf(log)
+    const ending = await this.#endOf()
     cancelTimeout()
-    await log.flush()
+    await this.#log?.flush()
     // Whatever came after the commit: what is committed is done.
-    return (await this.#completion.committed()) ?? this.#changeFor(ending)
+    return (await this.#completion?.committed()) ?? this.#changeFor(ending)
   }
 
   /** Whichever comes first: the task's own end, or an abort that it doesn't follow within its grace. */
-  #endOf(log: RunLog): Promise<Ending> {
+  #endOf(): Promise<Ending> {
     return new Promise((resolve) => {
       let cancelGrace: () => void = () => undefined
       this.#onAbort = (cause) => {
@@ -116,7 +113,7 @@ export class Execution {
         const graceMs = cause.why === "stopping" ? 0 : ABORT_GRACE_MS
         cancelGrace = this.#clock.setTimer(graceMs, () => resolve({ kind: "aborted", cause }))
       }
-      void this.#call(log).then((ending) => {
+      void this.#call().then((ending) => {
         cancelGrace()
         resolve(ending)
       })
@@ -124,10 +121,10 @@ export class Execution {
   }
 
   /** Never rejects: whatever a task throws is an ending. */
-  async #call(log: RunLog): Promise<Ending> {
+  async #call(): Promise<Ending> {
     try {
       const payload = await validatePayload(this.#task, this.run.payload)
-      return { kind: "returned", value: await this.#task.run(this.#contextWith(payload, log)) }
+      return { kind: "returned", value: await this.#task.run(this.#contextWith(payload)) }
     } catch (thrown) {
       return { kind: "thrown", thrown }
     }
@@ -135,9 +132,9 @@ export class Execution {
 
   #changeFor(ending: Ending): RunChange | null {
     const { run } = this
-    const why = this.#abortCause()
+    const why = this.#abortedBy?.why
     if (why === "cancelled" || why === "lease-lost") return null
-    if (ending.kind === "returned" && this.#completion.wasAsked) {
+    if (ending.kind === "returned" && this.#completion?.wasAsked === true) {
       const error = "complete() was called, and its transaction was not committed"
       return this.#fail({ outcome: "failed", error, retry: "policy", output: NO_OUTPUT })
     }
@@ -169,11 +166,6 @@ export class Execution {
     return fail(this.run, failure, this.#retryPolicy, this.#clock.random())
   }
 
-  #abortCause(): AbortCause | null {
-    const { signal } = this.#controller
-    return signal.aborted ? (signal.reason as RunAborted).why : null
-  }
-
   get #retryPolicy(): RetryPolicy {
     return this.run.retry ?? this.#task.retry
   }
@@ -187,23 +179,54 @@ export class Execution {
     return timeoutMs === null ? () => undefined : this.#clock.setTimer(timeoutMs, () => this.abort("timeout"))
   }
 
-  #contextWith(payload: unknown, log: RunLog): TaskContext {
+  #contextWith(payload: unknown): TaskContext {
+    const execution = this
     return {
       payload,
-      run: infoOf(this.run, this.#retryPolicy),
-      signal: this.#controller.signal,
-      log,
-      progress: (fraction, message) => {
-        if (!Number.isFinite(fraction))
-          throw new BelfryError("BELFRY_RUN_INVALID", `Progress ${fraction} is not a number.`)
-        this.#onProgress()
-        this.#progress = {
-          fraction: Math.min(1, Math.max(0, fraction)),
-          message: message === undefined ? null : storable(String(message), PROGRESS_MESSAGE_MAX_BYTES),
-        }
+      get run() {
+        execution.#info ??= infoOf(execution.run, execution.#retryPolicy)
+        return execution.#info
       },
-      complete: (transaction, result) => this.#completion.make(transaction, result),
+      get signal() {
+        return execution.#signal()
+      },
+      get log() {
+        return execution.#logger()
+      },
+      progress: (fraction, message) => this.#setProgress(fraction, message),
+      complete: (transaction, result) => {
+        this.#completion ??= new Completion(this.run, this.#store)
+        return this.#completion.make(transaction, result)
+      },
       lastSuccess: () => lastSuccessOf(this.#store, this.run.scheduleId),
+    }
+  }
+
+  #signal(): AbortSignal {
+    if (this.#controller === null) {
+      this.#controller = new AbortController()
+      if (this.#abortedBy !== null) this.#controller.abort(this.#abortedBy)
+    }
+    return this.#controller.signal
+  }
+
+  #logger(): RunLog {
+    this.#log ??= new RunLog({
+      store: this.#store,
+      clock: this.#clock,
+      runId: this.run.id,
+      attempt: this.run.attempt,
+    })
+    return this.#log
+  }
+
+  #setProgress(fraction: number, message: string | undefined): void {
+    if (!Number.isFinite(fraction))
+      throw new BelfryError("BELFRY_RUN_INVALID", `Progress ${fraction} is not a number.`)
+    this.#onProgress()
+    this.#progress = {
+      fraction: Math.min(1, Math.max(0, fraction)),
+      message: message === undefined ? null : storable(String(message), PROGRESS_MESSAGE_MAX_BYTES),
     }
   }
 }

@@ -6,7 +6,7 @@ import type { Schedule } from "../core/schedule.ts"
 import { describeThrown } from "../core/thrown.ts"
 import type { DueSchedules, FireAnswer, Store } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
-import { type Events, factsOfRun } from "./events.ts"
+import type { Events } from "./events.ts"
 import type { Logger } from "./logger.ts"
 import { Loop } from "./loop.ts"
 
@@ -100,13 +100,13 @@ export class Firing {
       if (run.state === "skipped") {
         logger.info({ ...facts, runId: run.id, reason: run.reason, missed: run.missed }, "Occurrence skipped")
         const { reason, message } = run
-        events.emit({ ...factsOfRun(run), type: "skipped", reason: reason as SkipReason, message })
+        events.emit(run, { type: "skipped", reason: reason as SkipReason, message })
       } else {
         logger.info(
           { ...facts, runId: run.id, priority: run.priority, nextRunAt: isoOrNull(nextRunAt) },
           "Fired",
         )
-        events.emit({ ...factsOfRun(run), type: "created" })
+        events.emit(run, { type: "created" })
       }
     }
     onFired(schedule, plan)

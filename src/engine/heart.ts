@@ -1,7 +1,7 @@
 import { describeThrown } from "../core/thrown.ts"
 import type { HeldRun, Store, Worker as WorkerRecord } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
-import { type Events, factsOfRun } from "./events.ts"
+import type { Events } from "./events.ts"
 import type { Execution } from "./execution.ts"
 import type { Logger } from "./logger.ts"
 import { Loop } from "./loop.ts"
@@ -109,7 +109,7 @@ export class Heart {
 
   #lose(execution: Execution, why: "cancelled" | "lost"): void {
     this.#deadlines.delete(execution)
-    if (why === "cancelled") this.#context.events.emit({ ...factsOfRun(execution.run), type: "cancelled" })
+    if (why === "cancelled") this.#context.events.emit(execution.run, { type: "cancelled" })
     execution.abort(why === "cancelled" ? "cancelled" : "lease-lost")
   }
 

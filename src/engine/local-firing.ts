@@ -8,7 +8,7 @@ import type { Schedule } from "../core/schedule.ts"
 import { describeThrown } from "../core/thrown.ts"
 import type { Store } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
-import { type Events, factsOfRun } from "./events.ts"
+import type { Events } from "./events.ts"
 import { needsFacts, readFacts } from "./facts.ts"
 import { cancelsOf, delayUntil, isoOrNull } from "./firing.ts"
 import type { Logger } from "./logger.ts"
@@ -113,7 +113,7 @@ export class LocalFiring {
           },
           "Fired",
         )
-        events.emit({ ...factsOfRun(run), type: "created" })
+        events.emit(run, { type: "created" })
         onFired()
       }
     })

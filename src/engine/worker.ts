@@ -3,7 +3,7 @@ import { isFinished, type Run, type RunChange } from "../core/run.ts"
 import { describeThrown } from "../core/thrown.ts"
 import type { Store, Worker as WorkerRecord } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
-import { type Events, factsOfRun } from "./events.ts"
+import type { Events } from "./events.ts"
 import { Execution } from "./execution.ts"
 import { delayUntil } from "./firing.ts"
 import { Heart, isLeaseSpent } from "./heart.ts"
@@ -22,6 +22,8 @@ export class Worker {
   readonly #heart: Heart
   /** By the monotonic clock: whoever wakes us, not before. */
   #nextClaimAt = 0
+  /** There was no room for all that is due, or none to ask for it: then a run that ends makes some. */
+  #isShortOfRoom = true
   #isDraining = false
   #isIdle = false
   #settling = 0
@@ -65,7 +67,7 @@ export class Worker {
   }
 
   get isIdle(): boolean {
-    return this.#isIdle && this.#running.size === 0
+    return this.#isIdle
   }
 
   get isProcessing(): boolean {
@@ -88,8 +90,9 @@ export class Worker {
   async #claim(): Promise<number> {
     const { store, clock, nextDelayMs } = this.#context
     const free = this.#free
-    // Each run that ends wakes this loop.
-    if (free <= 0) return Number.POSITIVE_INFINITY
+    this.#isShortOfRoom = free <= 0
+    // The next run that ends wakes this loop.
+    if (this.#isShortOfRoom) return Number.POSITIVE_INFINITY
     const tooEarlyMs = this.#nextClaimAt - clock.monotonic()
     if (tooEarlyMs > 0) return tooEarlyMs
     const askedAt = clock.monotonic()
@@ -99,8 +102,9 @@ export class Worker {
     const count = claimed.runs.length
     if (count > 0) this.#context.events.taken({ what: "runs", count, lost: 0, tookMs: readAt - askedAt })
     for (const run of claimed.runs) this.#begin(run, { now: claimed.now, askedAt, readAt })
-    this.#noteIdle(claimed.runs.length === 0)
-    if (claimed.runs.length === free) return 0
+    this.#isShortOfRoom = count === free
+    this.#noteIdle()
+    if (this.#isShortOfRoom) return 0
     return delayUntil(claimed.nextClaimableAt, claimed.now, clock.monotonic() - readAt)
   }
 
@@ -129,7 +133,7 @@ export class Worker {
       { component: "worker", runId: run.id, task: run.task, attempt: run.attempt, latenessMs },
       "Started",
     )
-    events.emit({ ...factsOfRun(run), type: "started", latenessMs })
+    events.emit(run, { type: "started", latenessMs })
     // The same run again means that we lost it, and the store has given it back to us: the older attempt must go.
     this.#drop(run.id)
     const execution = new Execution({
@@ -167,13 +171,21 @@ export class Worker {
     if (this.#running.get(run.id) === execution) this.#running.delete(run.id)
     this.#heart.release(execution)
     if (this.#running.size === 0) this.#whenEmpty?.()
-    if (!this.#isDraining) this.#claiming.wake()
+    this.#noteIdle()
+    this.#makeRoom(run.concurrencyLimit !== null)
+  }
+
+  /**
+   * Where there was room enough, a claim would find nothing new: what became due meanwhile the store hints at. But a run
+   * that waited for this one's key is looked for at once.
+   */
+  #makeRoom(isForKey = false): void {
+    if ((isForKey || this.#isShortOfRoom) && !this.#isDraining) this.#claiming.wake()
   }
 
   async #settle(change: RunChange): Promise<boolean> {
-    const wasFull = this.#free <= 0
     this.#settling++
-    if (wasFull && !this.#isDraining) this.#claiming.wake()
+    this.#makeRoom()
     try {
       return await this.#settler.settle(change)
     } finally {
@@ -195,18 +207,19 @@ export class Worker {
         facts,
         "The run was no longer ours to finish; what this attempt did is not recorded as its end",
       )
-      events.emit({ ...factsOfRun(run), type: "refused" })
+      events.emit(run, { type: "refused" })
       return
     }
     const ending = endingOf(change)
     const { type } = ending
     if (type === "failed" || type === "lost") logger.error({ ...facts, error: change.error }, "Failed")
     else logger.info({ ...facts, ...(change.error === null ? {} : { error: change.error }) }, WORDS[type])
-    events.emit({ ...factsOfRun(run), ...ending })
+    events.emit(run, ending)
   }
 
-  #noteIdle(foundNothing: boolean): void {
-    const isIdle = foundNothing && this.#running.size === 0
+  /** Nothing is running, and what was due has been taken. */
+  #noteIdle(): void {
+    const isIdle = !this.#isShortOfRoom && !this.#isDraining && this.#running.size === 0
     if (isIdle && !this.#isIdle) this.#context.events.say("idle")
     this.#isIdle = isIdle
   }

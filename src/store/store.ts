@@ -124,7 +124,7 @@ export type Swap = { readonly outcome: "done"; readonly version: number } | { re
 export interface DueSchedules {
   readonly now: Instant
   readonly due: readonly { readonly schedule: Schedule; readonly facts: FireFacts }[]
-  /** The earliest `nextRunAt` after now; null if there is none. */
+  /** The earliest `nextRunAt` after now; null if there is none. Now, if fewer than asked for were given and more are due. */
   readonly nextDueAt: Instant | null
 }
 

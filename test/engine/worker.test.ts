@@ -138,6 +138,27 @@ test("runs that share a concurrency key wait for each other over all workers", a
   assert.equal((await node.runs.count()).succeeded, 6)
 })
 
+test("a run that ends where there was room for more is no reason to ask the store again", async () => {
+  await using fleet = new Fleet()
+  let claims = 0
+  const counted = {
+    ...fleet.store,
+    claim: (request: Parameters<typeof fleet.store.claim>[0]) => {
+      claims++
+      return fleet.store.claim(request)
+    },
+  }
+  const slow = defineTask({ name: "slow", run: () => taking(fleet.clock, "10s") })
+  const node = await fleet.started({ tasks: [slow], concurrency: 2, store: counted })
+  await node.enqueue(slow)
+  await fleet.advance("1s")
+
+  const before = claims
+  await fleet.advance("20s")
+  assert.equal(claims, before)
+  assert.equal((await node.runs.count()).succeeded, 1)
+})
+
 test("the state says whether runs are being performed and whether there was nothing to do", async () => {
   await using fleet = new Fleet()
   const held = gate()

@@ -7,7 +7,7 @@ import { News, NOTIFY } from "./news.ts"
 import { instantOf, ms } from "./rows.ts"
 import { Session } from "./session.ts"
 import { claimRuns } from "./statements/claiming.ts"
-import { dueSchedules } from "./statements/due.ts"
+import { Crew, dueSchedules } from "./statements/due.ts"
 import { enqueueRuns } from "./statements/enqueuing.ts"
 import { countRuns, findRuns, findWorkers } from "./statements/finding.ts"
 import { firePlans } from "./statements/firing.ts"
@@ -18,9 +18,6 @@ import { deleteSchedule, findSchedules, putSchedule } from "./statements/schedul
 import { changeRuns } from "./statements/transition.ts"
 
 export type PostgresStore = TransactionalStore<Queryable>
-
-/** How many more of the due schedules are chosen from after races were lost. */
-const SPREAD = 50
 
 const SELECT_NOW = `select ${ms("date_trunc('milliseconds', clock_timestamp())")}`
 
@@ -78,8 +75,7 @@ interface Ways {
 }
 
 function operations(ways: Ways): Omit<Store, "open" | "close" | "listen"> {
-  /** Races that were lost: the next look is at more schedules, so that not everyone chooses the same. */
-  let isCrowded = false
+  const crew = new Crew()
   return {
     async now() {
       const [row] = await (await ways.pool()).rows(SELECT_NOW)
@@ -97,12 +93,10 @@ function operations(ways: Ways): Omit<Store, "open" | "close" | "listen"> {
       return answer
     },
     async dueSchedules({ limit }) {
-      return dueSchedules(await ways.pool(), limit, isCrowded ? limit * SPREAD : limit)
+      return dueSchedules(await ways.pool(), limit, crew)
     },
     async fire(plans) {
       const { answers, news } = await firePlans(await ways.pool(), plans)
-      const stale = answers.filter(({ outcome }) => outcome === "stale").length
-      isCrowded = stale * 2 > plans.length
       await ways.tell(news)
       return answers
     },

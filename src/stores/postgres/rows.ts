@@ -7,21 +7,85 @@ import type { LogLevel, StoredLogLine, Worker } from "../../store/store.ts"
 export type Text = string | null
 export type Row = readonly Text[]
 
-/** An instant as milliseconds. */
-export const ms = (column: string) => `extract(epoch from ${column}) * 1000`
+/** An instant as milliseconds, but for a fraction that rounding takes away: exact arithmetic takes the server ten times as long. */
+export const ms = (column: string) => `date_part('epoch', ${column}) * 1000`
 
 /** The store's clock, read once per statement. */
 export const CLOCK = "clock as materialized (select date_trunc('milliseconds', clock_timestamp()) as now)"
 
-export const runColumns = (r: string) => `
-    ${r}.id, ${r}.task, ${r}.payload, ${r}.priority, ${r}.schedule_id, ${ms(`${r}.scheduled_for`)}, ${r}.triggered_by,
-    ${r}.trigger, ${r}.missed, ${r}.live_key, ${r}.concurrency_key, ${r}.concurrency_limit, ${r}.retry, ${r}.timeout_ms,
-    ${r}.reason, ${r}.by_name, ${r}.state, ${ms(`${r}.claimable_at`)}, ${r}.attempt, ${r}.failures, ${r}.lost,
-    ${r}.worker_id, ${ms(`${r}.created_at`)}, ${ms(`${r}.started_at`)}, ${ms(`${r}.completed_at`)}, ${r}.message,
-    ${r}.details, ${r}.error, ${r}.progress, ${r}.attempts`
+/** A run as it is read: each column's type, and where it isn't simply that of a row `r`, what it is. */
+const RUN: readonly RunColumn[] = [
+  ["id", "text"],
+  ["task", "text"],
+  ["payload", "jsonb"],
+  ["priority", "integer"],
+  ["schedule_id", "text"],
+  ["scheduled_for", "timestamptz"],
+  ["triggered_by", "text"],
+  ["trigger", "text"],
+  ["missed", "jsonb"],
+  ["live_key", "text"],
+  ["concurrency_key", "text"],
+  ["concurrency_limit", "integer"],
+  ["retry", "jsonb"],
+  ["timeout_ms", "bigint"],
+  ["reason", "text"],
+  ["by_name", "text"],
+  ["attempt", "integer"],
+  ["failures", "integer"],
+  ["lost", "integer"],
+  ["created_at", "timestamptz"],
+  ["message", "text"],
+  ["details", "jsonb"],
+  ["error", "text"],
+  ["attempts", "jsonb", storyOf],
+]
+
+/** What whoever claims a run knows without being told. */
+const STEP: readonly RunColumn[] = [
+  ["state", "text"],
+  ["claimable_at", "timestamptz"],
+  // It stays in the row for the story's sake.
+  ["worker_id", "text", (r) => `case when ${r}.state = 'running' then ${r}.worker_id end`],
+  ["started_at", "timestamptz"],
+  ["completed_at", "timestamptz"],
+  ["progress", "jsonb"],
+]
+
+type RunColumn = readonly [column: string, type: string, value?: (r: string) => string]
+
+/** The attempts that have ended: the newest of them stands in columns of its own until the next begins. */
+export function storyOf(r: string): string {
+  return `case
+      when ${r}.outcome is null then ${r}.attempts
+      else belfry.with_attempt(
+        ${r}.attempts, ${r}.attempt, ${r}.worker_id, ${r}.started_at, ${r}.ended_at, ${r}.outcome, ${r}.error
+      )
+    end`
+}
+
+export const runColumns = (r: string) => columnsOf([...RUN, ...STEP], r)
+
+/** Of a run that has just been claimed. */
+export const claimedColumns = (r: string) => columnsOf(RUN, r)
+export const claimedNames = (prefix = "") => RUN.map(([column]) => `${prefix}${column}`).join(", ")
+export const CLAIMED_TYPES = RUN.map(
+  ([column, type]) => `${column} ${type === "timestamptz" ? "float8" : type}`,
+).join(", ")
+
+function columnsOf(columns: readonly RunColumn[], r: string): string {
+  return columns
+    .map(([column, type, value]) => {
+      const own = `${r}.${column}`
+      return value?.(r) ?? (type === "timestamptz" ? ms(own) : own)
+    })
+    .join(", ")
+}
+
+type Step = Pick<Run, "state" | "claimableAt" | "workerId" | "startedAt" | "completedAt" | "progress">
 
 /** By place, in the order of `runColumns`; `from` is where they begin in the row. */
-export function runOf(row: Row, from = 0): Run {
+export function runOf(row: Row, from = 0, step: Step = stepOf(row, from + RUN.length)): Run {
   const text = (place: number) => row[from + place] as string
   const optional = (place: number) => row[from + place] as Text
   return {
@@ -41,20 +105,32 @@ export function runOf(row: Row, from = 0): Run {
     timeoutMs: numberOf(optional(13)),
     reason: optional(14),
     by: optional(15),
-    state: text(16) as RunState,
-    claimableAt: numberOf(optional(17)),
-    attempt: Number(text(18)),
-    failures: Number(text(19)),
-    lost: Number(text(20)),
-    workerId: optional(21),
-    createdAt: instantOf(text(22)),
-    startedAt: numberOf(optional(23)),
-    completedAt: numberOf(optional(24)),
-    message: optional(25),
-    details: jsonOf(optional(26)),
-    error: optional(27),
-    progress: jsonOf(optional(28)),
-    attempts: jsonOf(text(29)),
+    state: step.state,
+    claimableAt: step.claimableAt,
+    attempt: Number(text(16)),
+    failures: Number(text(17)),
+    lost: Number(text(18)),
+    workerId: step.workerId,
+    createdAt: instantOf(text(19)),
+    startedAt: step.startedAt,
+    completedAt: step.completedAt,
+    message: optional(20),
+    details: jsonOf(optional(21)),
+    error: optional(22),
+    progress: step.progress,
+    attempts: jsonOf(text(23)),
+  }
+}
+
+function stepOf(row: Row, from: number): Step {
+  const [state, claimableAt, workerId, startedAt, completedAt, progress] = row.slice(from) as Text[]
+  return {
+    state: state as RunState,
+    claimableAt: numberOf(claimableAt!),
+    workerId: workerId!,
+    startedAt: numberOf(startedAt!),
+    completedAt: numberOf(completedAt!),
+    progress: jsonOf(progress!),
   }
 }
 
@@ -62,7 +138,7 @@ export function runOf(row: Row, from = 0): Run {
 const NEW_RUN: readonly (readonly [column: string, type: string, read: (run: NewRun) => unknown])[] = [
   ["id", "text", (run) => run.id],
   ["task", "text", (run) => run.task],
-  ["payload", "text", (run) => JSON.stringify(run.payload)],
+  ["payload", "text", (run) => (run.payload === null ? null : JSON.stringify(run.payload))],
   ["priority", "integer", (run) => run.priority],
   ["schedule_id", "text", (run) => run.scheduleId],
   ["scheduled_for", "bigint", (run) => run.scheduledFor],
@@ -82,8 +158,14 @@ const NEW_RUN: readonly (readonly [column: string, type: string, read: (run: New
   ["message", "text", (run) => run.message],
 ]
 
-export function newRunLists(runs: readonly NewRun[]): readonly (readonly unknown[])[] {
-  return NEW_RUN.map(([, , read]) => runs.map(read))
+export function newRunLists(runs: readonly NewRun[]): readonly unknown[] {
+  return NEW_RUN.map(([, , read]) => listOf(runs, read))
+}
+
+/** One value of each, as a parameter for `unnest`; null if nobody has one, which costs nothing to send and to read. */
+export function listOf<T>(items: readonly T[], read: (item: T) => unknown): readonly unknown[] | null {
+  const values = items.map(read)
+  return values.every((value) => value === null) ? null : values
 }
 
 /** For a function that takes such lists: `text[], text[], …`. */

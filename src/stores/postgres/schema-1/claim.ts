@@ -1,4 +1,4 @@
-import { CLOCK } from "../rows.ts"
+import { CLAIMED_TYPES, CLOCK, claimedColumns, claimedNames, ms, storyOf } from "../rows.ts"
 import { engineFunction } from "./engine-function.ts"
 
 /**
@@ -9,7 +9,7 @@ import { engineFunction } from "./engine-function.ts"
  * due       The longest due of each queue, passing over those that others are taking and those whose key is full.
  * next      When the next of them is due.
  * placed    Of several with one key, as many as the key has room for.
- * taken     Each becomes running. What was running already is one whose worker fell silent, and its story says so.
+ * taken     Each becomes running, found by its place in the table: its row is locked, so it is still there. What was running already is one whose worker fell silent, and its story says so.
  *
  * Two claims at the same moment may both see room for a key. Both then write the same place (`slot`), the unique index lets
  * one through, and the other looks again.
@@ -17,8 +17,8 @@ import { engineFunction } from "./engine-function.ts"
 export const CLAIM = engineFunction({
   name: "claim",
   isOfUnknownSize: true,
-  takes: "worker_id text, tasks text[], leases_ms bigint[], up_to integer",
-  returns: "claimed_at timestamptz, found bigint, next_at timestamptz, run belfry.runs",
+  takes: "for_worker text, of_tasks text[], leases_ms bigint[], up_to integer",
+  returns: `claimed_at float8, found bigint, next_at float8, ${CLAIMED_TYPES}`,
   body: `
   with recursive ${CLOCK},
   wanted as (
@@ -50,7 +50,7 @@ export const CLAIM = engineFunction({
     from queues
     cross join clock
     cross join lateral (
-      select r.id, r.state, r.priority, r.claimable_at, r.concurrency_key, r.concurrency_limit, key.running
+      select r.ctid as place_in_table, r.state, r.priority, r.claimable_at, r.concurrency_key, r.concurrency_limit, key.running
       from belfry.runs as r
       -- Null where nothing is limited. A run is not in its own way: one whose worker fell silent still counts as running.
       cross join lateral (
@@ -102,7 +102,7 @@ export const CLAIM = engineFunction({
       end as place
     from due
   ),
-  taken as (
+  taken (due_priority, due_at, ${claimedNames()}) as (
     update belfry.runs as r
     set state = 'running',
       attempt = r.attempt + 1,
@@ -114,8 +114,9 @@ export const CLAIM = engineFunction({
       attempts = case
         when r.state = 'running'
         then belfry.with_attempt(r.attempts, r.attempt, r.worker_id, r.started_at, r.claimable_at, 'lost', null)
-        else r.attempts
+        else ${storyOf("r")}
       end,
+      outcome = null,
       slot = case
         when placed.running is null then null
         when r.state = 'running' and r.slot is not null then r.slot
@@ -137,12 +138,12 @@ export const CLAIM = engineFunction({
         )
       end
     from placed, clock, wanted
-    where r.id = placed.id
+    where r.ctid = placed.place_in_table
       and wanted.task = r.task
       and (placed.running is null or placed.running + placed.place <= placed.concurrency_limit)
-    returning placed.priority as due_priority, placed.claimable_at as due_at, r as run
+    returning placed.priority, placed.claimable_at, ${claimedColumns("r")}
   )
-  select clock.now, (select count(*) from due), (select next.at from next), taken.run
+  select ${ms("clock.now")}, (select count(*) from due), (select ${ms("next.at")} from next), ${claimedNames("taken.")}
   from clock
   left join taken on true
   order by taken.due_priority desc, taken.due_at`,

@@ -270,7 +270,7 @@ export const SQL_FACE = `
     coalesce(r.message, r.error) as message,
     r.details,
     case r.triggered_by when 'schedule' then 'scheduler' else r.triggered_by end as triggered_by,
-    coalesce(r.worker_id, r.attempts -> -1 ->> 'workerId') as performed_by,
+    r.worker_id as performed_by,
     round(extract(epoch from r.started_at - r.scheduled_for) * 1000)::bigint as late_ms,
     r.attempt as attempts,
     r.error,

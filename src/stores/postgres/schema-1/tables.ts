@@ -5,6 +5,8 @@
 export const TABLES = `
   -- What schedules' versions are taken from: a number never comes back, also after a schedule was deleted and made again.
   create sequence belfry.versions;
+  -- Each look at what is due takes one: see due().
+  create sequence belfry.turns cycle;
 
   create table belfry.schedules (
     id text collate "C" primary key,
@@ -75,6 +77,10 @@ export const TABLES = `
     details jsonb,
     error text,
     progress jsonb,
+    -- How the newest attempt ended, and when; null while it goes on. The older ones are in attempts: so a run that
+    -- succeeds at once has no story to write.
+    outcome text,
+    ended_at timestamptz,
     attempts jsonb not null default '[]'
   ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.05);
   -- Every index costs a write at each step of a run, since a step changes claimable_at: so they are few, and most leave
@@ -138,6 +144,62 @@ export const TABLES = `
   create function belfry.undo() returns text language plpgsql as $$
   begin
     raise exception 'a live key was taken meanwhile' using errcode = 'BF001';
+  end
+  $$;
+
+  -- Who holds which lock. A row goes with its hold; fences come from a sequence, which never goes back.
+  create sequence belfry.fences;
+  create table belfry.locks (
+    name text collate "C" primary key,
+    token text collate "C" not null,
+    fence bigint not null,
+    expires_at timestamptz not null
+  ) with (autovacuum_vacuum_scale_factor = 0.02);
+
+  -- A fence, or for how long somebody else holds the lock.
+  create function belfry.acquire_lock(lock_name text, lock_token text, ttl_ms bigint)
+  returns table (fence bigint, held_for_ms numeric)
+  language plpgsql
+  set lock_timeout = '4s'
+  as $$
+  #variable_conflict use_column
+  begin
+    -- Without a lock first: those who wait for a hold are in nobody's way, and write nothing.
+    return query
+    select null::bigint, extract(epoch from l.expires_at - clock_timestamp())::numeric * 1000
+    from belfry.locks as l
+    where l.name = lock_name
+      and l.token <> lock_token
+      and l.expires_at > clock_timestamp();
+    if found then return; end if;
+
+    -- One at a time: else one who drew its fence early could write it late, after a higher one was held and released.
+    perform pg_advisory_xact_lock(hashtext('belfry.locks'), hashtext(lock_name));
+    return query
+    insert into belfry.locks as l (name, token, fence, expires_at)
+    values (lock_name, lock_token, nextval('belfry.fences'), clock_timestamp() + ttl_ms * interval '1 millisecond')
+    on conflict (name) do update
+    set token = excluded.token,
+      fence = case
+        when l.token = excluded.token and l.expires_at > clock_timestamp() then l.fence
+        else excluded.fence
+      end,
+      expires_at = excluded.expires_at
+    where l.token = excluded.token
+      or l.expires_at <= clock_timestamp()
+    returning l.fence, null::numeric;
+    if found then return; end if;
+
+    -- Somebody took it meanwhile; or has released it again, and then it is worth asking at once.
+    return query
+    select null::bigint, coalesce(
+      (
+        select greatest(0, extract(epoch from l.expires_at - clock_timestamp())::numeric * 1000)
+        from belfry.locks as l
+        where l.name = lock_name
+      ),
+      0
+    );
   end
   $$;
 `

@@ -1,17 +1,17 @@
+import type { Instant } from "../../../core/instant.ts"
 import type { Run } from "../../../core/run.ts"
 import type { Claimed, ClaimRequest } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
 import { isTaken } from "../faults.ts"
-import { instantOf, ms, numberOf, runColumns, runOf } from "../rows.ts"
+import { instantOf, numberOf, runOf } from "../rows.ts"
 
-export const CLAIM = `
-  select ${ms("f.claimed_at")}, f.found, ${ms("f.next_at")}, ${runColumns("(f.run)")}
-  from belfry.claim($1, $2, $3, $4) as f`
+export const CLAIM = "select * from belfry.claim($1, $2, $3, $4)"
 
 const NOW = 0
 const DUE = 1
 const NEXT = 2
 const RUN = 3
+const TASK = 4
 
 /** As often as claims of the same key may meet. */
 const TRIES = 20
@@ -31,10 +31,22 @@ export async function claimRuns(runner: Runner, request: ClaimRequest): Promise<
       continue
     }
     const first = rows[0]!
-    const given = rows.filter((row) => row[RUN] !== null).map((row) => runOf(row, RUN))
-    runs.push(...given)
+    const now = instantOf(first[NOW]!)
+    const given = rows.filter((row) => row[RUN] !== null)
+    for (const row of given)
+      runs.push(runOf(row, RUN, stepAt(now, request.workerId, leases.get(row[TASK]!)!)))
     const isAll = given.length === Number(first[DUE]) || given.length === 0 || runs.length >= request.limit
-    if (!isAll) continue
-    return { now: instantOf(first[NOW]!), runs, nextClaimableAt: numberOf(first[NEXT]!) }
+    if (isAll) return { now, runs, nextClaimableAt: numberOf(first[NEXT]!) }
   }
+}
+
+function stepAt(now: Instant, workerId: string, leaseMs: number) {
+  return {
+    state: "running",
+    claimableAt: now + leaseMs,
+    workerId,
+    startedAt: now,
+    completedAt: null,
+    progress: null,
+  } as const
 }

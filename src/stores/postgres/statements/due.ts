@@ -4,11 +4,9 @@ import type { Schedule } from "../../../core/schedule.ts"
 import type { DueSchedules } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
 import { instantOf, jsonOf, ms, numberOf } from "../rows.ts"
-import { scheduleColumns, scheduleOf } from "../schedule-rows.ts"
+import { scheduleOf } from "../schedule-rows.ts"
 
-export const SELECT_DUE = `
-  select ${ms("f.read_at")}, ${ms("f.next_at")}, f.unfinished, ${scheduleColumns("(f.schedule)")}
-  from belfry.due($1, $2) as f`
+export const SELECT_DUE = "select * from belfry.due($1, $2, $3)"
 
 /** By runs_schedule_completed, from the newest back. Asked only where a schedule depends on others. */
 const SELECT_SUCCESSES = `
@@ -26,11 +24,36 @@ const SELECT_SUCCESSES = `
 
 const NOW = 0
 const NEXT = 1
-const UNFINISHED = 2
-const SCHEDULE = 3
+const TURN = 2
+const UNFINISHED = 3
+const SCHEDULE = 4
 
-export async function dueSchedules(runner: Runner, limit: number, among: number): Promise<DueSchedules> {
-  const rows = await runner.rows(SELECT_DUE, [limit, Math.max(limit, among)])
+/** So many of those due are chosen from. */
+const AMONG = 2_000
+
+/**
+ * How many processes fire at the moment, as far as can be seen from here: each look takes a number, so those that were taken
+ * since our last one are the others' looks. It shrinks slowly, since most fall silent when nothing is left; and what it was
+ * is the best guess when all wake again.
+ */
+export class Crew {
+  size = 1
+  #turn = 0
+  #at = Number.NEGATIVE_INFINITY
+
+  note(turn: number, now: Instant): void {
+    const seen = Math.min(CREW_MAX, turn - this.#turn)
+    if (now - this.#at < 1_000) this.size = Math.max(1, seen, Math.floor(this.size * 0.8))
+    this.#turn = turn
+    this.#at = now
+  }
+}
+
+const CREW_MAX = 100
+
+export async function dueSchedules(runner: Runner, limit: number, crew: Crew): Promise<DueSchedules> {
+  const rows = await runner.rows(SELECT_DUE, [limit, Math.max(limit, AMONG), crew.size])
+  crew.note(Number(rows[0]![TURN]), instantOf(rows[0]![NOW]!))
   const found = rows
     .filter((row) => row[SCHEDULE] !== null)
     .map((row) => ({ schedule: scheduleOf(row, SCHEDULE), unfinished: unfinishedOf(row[UNFINISHED]!) }))

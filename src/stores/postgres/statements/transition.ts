@@ -2,9 +2,10 @@ import { isFinished, type RunChange, type RunState } from "../../../core/run.ts"
 import type { Hint, TransitionAnswer } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
 import { isHeldByOthers, isTaken } from "../faults.ts"
+import { listOf } from "../rows.ts"
 
 const CHANGE_RUNS = `
-  select f.run_id, f.run_limit
+  select f.run_id, f.is_awaited
   from belfry.change($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) as f`
 
 const SELECT_STATES = `
@@ -62,12 +63,12 @@ async function changeGroup(
     if (changes.length === 1 || !isHeldByOthers(cause)) throw error
     return changeAlone(runner, changes, news)
   }
-  const done = new Map(rows.map(([id, limit]) => [id!, limit!]))
+  const done = new Map(rows.map(([id, isAwaited]) => [id!, isAwaited === "t"]))
   for (const { runId, state } of changes) {
     if (!done.has(runId)) continue
     if (state === "cancelled") news.add("cancelled")
     // A run that waits again, or one whose end lets another with its concurrency key begin.
-    if (state === "pending" || done.get(runId) !== null) news.add("runs")
+    if (state === "pending" || done.get(runId)) news.add("runs")
   }
   const stale = changes.filter(({ runId }) => !done.has(runId))
   const found = stale.length === 0 ? new Map() : await statesOf(runner, stale)
@@ -112,7 +113,7 @@ async function statesOf(
 }
 
 function valuesOf(changes: readonly RunChange[]): readonly unknown[] {
-  const list = (read: (change: RunChange) => unknown) => changes.map(read)
+  const list = (read: (change: RunChange) => unknown) => listOf(changes, read)
   return [
     list((change) => change.runId),
     list((change) => change.ifState),
@@ -123,7 +124,7 @@ function valuesOf(changes: readonly RunChange[]): readonly unknown[] {
     list((change) => change.lost),
     list((change) => change.outcome),
     list((change) => change.message),
-    list((change) => JSON.stringify(change.details)),
+    list((change) => (change.details === null ? null : JSON.stringify(change.details))),
     list((change) => change.error),
     list((change) => change.reason),
     list((change) => change.by),
