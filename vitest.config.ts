@@ -9,6 +9,7 @@ const POSTGRES = [
   "test/stores/postgres/**/*.test.ts",
   "test/support/{postgres,pgbouncer}*.test.ts",
 ]
+const REDIS = ["test/conformance/redis.test.ts", "test/stores/redis/**/*.test.ts"]
 
 /** Its files share one server, which is found or fetched, started, and gone after the run. */
 function onPostgres(
@@ -29,6 +30,18 @@ function onPostgres(
   }
 }
 
+/** As those on PostgreSQL do. */
+const onRedis: TestProjectInlineConfiguration = {
+  extends: true,
+  test: {
+    name: "redis",
+    include: REDIS,
+    globalSetup: "test/support/redis-setup.ts",
+    testTimeout: 30_000,
+    hookTimeout: 120_000,
+  },
+}
+
 /** The oldest that is supported and the newest; the machine's own is most often between them. */
 const VERSIONS = process.platform === "linux" && process.arch === "x64" ? [13, 18] : [18]
 
@@ -47,7 +60,7 @@ export default defineConfig({
         test: {
           name: "fast",
           include: ["src/**/*.test.ts", "test/**/*.test.ts"],
-          exclude: [...SLOW, ...POSTGRES],
+          exclude: [...SLOW, ...POSTGRES, ...REDIS],
           testTimeout: 20_000,
         },
       },
@@ -56,6 +69,7 @@ export default defineConfig({
       ...VERSIONS.map((version) =>
         onPostgres(`postgres-${version}`, ["test/conformance/postgres.test.ts"], version),
       ),
+      onRedis,
     ],
   },
 })

@@ -5,7 +5,8 @@
  */
 import { readFileSync } from "node:fs"
 import { availableParallelism, loadavg } from "node:os"
-import { shown, type Verdict } from "./postgres/figures.ts"
+import { benchServer } from "./postgres/server.ts"
+import { shown, type Verdict } from "./shared/figures.ts"
 import {
   bestRate,
   type Fires,
@@ -13,26 +14,30 @@ import {
   judgeFires,
   measureFires,
   printFires,
-} from "./postgres/fires.ts"
-import { judgeIdle, printIdle, startIdle } from "./postgres/idle.ts"
+} from "./shared/fires.ts"
+import { type IdleCase, judgeIdle, printIdle, startIdle } from "./shared/idle.ts"
 import {
+  AT_MINUTE,
+  AT_SECOND,
   judgeLateness,
-  LATENESS_CASES,
+  type LatenessCase,
   type LatenessFigures,
   measureLateness,
+  PHASES_MS,
   printLateness,
-} from "./postgres/lateness.ts"
-import { judgeRuns, measureRuns, printRuns, type RunsCase, type RunsFigures } from "./postgres/runs.ts"
-import { benchServer } from "./postgres/server.ts"
+} from "./shared/lateness.ts"
+import { judgeRuns, measureRuns, printRuns, type RunsCase, type RunsFigures } from "./shared/runs.ts"
 
 const isQuick = process.argv.includes("--quick")
 const STORED = 100_000
-const IDLE = { ms: isQuick ? 20_000 : 60_000, schedules: 100, stored: STORED }
+const IDLE_MS = isQuick ? 20_000 : 60_000
+const IDLE_SCHEDULES = 100
 const FIRES: FiresOptions = {
   crowdDue: 1_000,
   batchDue: isQuick ? 5_000 : 20_000,
   rounds: isQuick ? 1 : 2,
   stored: STORED,
+  program: "postgres/claimers.ts",
 }
 const RUNS = { count: isQuick ? 5_000 : 20_000, rounds: isQuick ? 1 : 3 }
 const AMONG_MANY = `belfry, ${shown(STORED)} stored`
@@ -41,6 +46,25 @@ const RUNS_CASES: readonly RunsCase[] = [
   { name: AMONG_MANY, contender: "belfry", stored: STORED },
   { name: "graphile-worker", contender: "graphile-worker", stored: 0 },
   { name: "pg-boss", contender: "pg-boss", stored: 0 },
+]
+const LATENESS_CASES: readonly LatenessCase[] = [
+  { ...AT_SECOND, name: "belfry", contender: "belfry" },
+  { ...AT_SECOND, name: AMONG_MANY, contender: "belfry", stored: STORED },
+  { ...AT_MINUTE, name: "graphile-worker, crontab", contender: "graphile-worker", isInEachProcess: true },
+  {
+    ...AT_SECOND,
+    name: "graphile-worker, run_at",
+    contender: "graphile-worker",
+    command: "delayTo",
+    workBeforeMs: PHASES_MS,
+  },
+  { ...AT_MINUTE, name: "pg-boss, schedule", contender: "pg-boss" },
+]
+const IDLE_CASES: readonly IdleCase[] = [
+  { name: "belfry", contender: "belfry", schedules: IDLE_SCHEDULES },
+  { name: AMONG_MANY, contender: "belfry", schedules: STORED },
+  { name: "graphile-worker", contender: "graphile-worker", schedules: IDLE_SCHEDULES },
+  { name: "pg-boss", contender: "pg-boss", schedules: IDLE_SCHEDULES },
 ]
 
 const server = await benchServer()
@@ -55,7 +79,7 @@ async function measureAll(): Promise<void> {
   const fires = await measureFires(server, FIRES)
   const runs = await measureRuns(server, RUNS_CASES, RUNS)
   // Idle processes disturb nobody, so the minute they take is used.
-  const idling = await startIdle(server, IDLE)
+  const idling = await startIdle(server, IDLE_CASES, IDLE_MS)
   const lateness = new Map<string, LatenessFigures>()
   for (const each of LATENESS_CASES) {
     if (isQuick && each.atFull === "minute") continue
@@ -67,10 +91,10 @@ async function measureAll(): Promise<void> {
   printFires(fires, FIRES)
   printRuns(runs, RUNS)
   printLateness(lateness)
-  printIdle(idle, IDLE.schedules)
+  printIdle(idle, IDLE_SCHEDULES)
   const verdicts = [
-    ...judgeFires(fires),
-    ...judgeRuns(runs),
+    ...judgeFires(fires, { p99Ms: 100, perSecond: 10_000 }),
+    ...judgeRuns(runs, 1.2),
     ...judgeLateness(lateness),
     ...judgeIdle(idle),
     ...judgeStored(fires, runs, lateness),

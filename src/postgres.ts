@@ -1,7 +1,9 @@
 import { BelfryError } from "./core/errors.ts"
 import { systemClock } from "./engine/clock.ts"
+import type { LockBackend } from "./lock/backend.ts"
 import type { Pool } from "./stores/postgres/client.ts"
 import { Database } from "./stores/postgres/database.ts"
+import { createPostgresLocks } from "./stores/postgres/locks.ts"
 import { MIGRATIONS, schemaOf } from "./stores/postgres/migrations.ts"
 import { poolFor } from "./stores/postgres/own-pool.ts"
 import { createPostgresStore, type PostgresStore } from "./stores/postgres/postgres-store.ts"
@@ -38,16 +40,35 @@ export function postgres(options: string | PostgresOptions): PostgresStore {
   if ((url === undefined) === (pool === undefined)) {
     throw new BelfryError("BELFRY_STORE_UNFIT", "postgres() takes either a url or a pool.")
   }
-  if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
-    const text = `The schema "${schema}" has to be a plain name: lower case letters, digits and underscores.`
-    throw new BelfryError("BELFRY_STORE_UNFIT", text)
-  }
+  assertPlain(schema)
   const where = url === undefined ? "the database" : placeOf(url)
   return createPostgresStore(
     async () =>
       pool === undefined
         ? { pool: await poolFor(url!, connections, DEADLINE_MS), isOurs: true }
         : { pool, isOurs: false },
+    { schema, where, deadlineMs: DEADLINE_MS },
+    systemClock,
+  )
+}
+
+export interface PostgresLocksOptions {
+  /** Where Belfry's tables are; `belfry` unless said. */
+  readonly schema?: string
+  /** How many connections the pool of its own may have; 4 unless said. */
+  readonly connections?: number
+}
+
+/** Locks in a PostgreSQL database, 13 or later: by its URL, or on your own `pg.Pool`, which stays yours to end. */
+export function postgresLocks(urlOrPool: string | Pool, options: PostgresLocksOptions = {}): LockBackend {
+  const { schema = "belfry", connections = 4 } = options
+  assertPlain(schema)
+  const where = typeof urlOrPool === "string" ? placeOf(urlOrPool) : "the database"
+  return createPostgresLocks(
+    async () =>
+      typeof urlOrPool === "string"
+        ? { pool: await poolFor(urlOrPool, connections, DEADLINE_MS), isOurs: true }
+        : { pool: urlOrPool, isOurs: false },
     { schema, where, deadlineMs: DEADLINE_MS },
     systemClock,
   )
@@ -67,6 +88,12 @@ export async function schemaOfDatabase(
   } finally {
     await pool.end()
   }
+}
+
+function assertPlain(schema: string): void {
+  if (/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) return
+  const text = `The schema "${schema}" has to be a plain name: lower case letters, digits and underscores.`
+  throw new BelfryError("BELFRY_STORE_UNFIT", text)
 }
 
 /** Longer than any statement of Belfry's takes on a database that is well. */

@@ -1,5 +1,7 @@
 import { systemClock } from "./engine/clock.ts"
+import type { LockBackend } from "./lock/backend.ts"
 import type { Store } from "./store/store.ts"
+import { createSqliteLocks } from "./stores/sqlite/locks.ts"
 import { createSqliteStore } from "./stores/sqlite/sqlite-store.ts"
 
 export { type FileSchema, schemaOfFile } from "./stores/sqlite/file-schema.ts"
@@ -18,6 +20,11 @@ export interface SqliteOptions {
 export function sqlite(options: string | SqliteOptions): Store {
   const { path, durability = "normal" } = typeof options === "string" ? { path: options } : options
   return createSqliteStore({ path, durability, lockDeadlineMs: LOCK_DEADLINE_MS }, systemClock)
+}
+
+/** Locks in one file, for the processes of this host. It may be the file of a store. */
+export function sqliteLocks(path: string): LockBackend {
+  return createSqliteLocks({ path, durability: "normal", lockDeadlineMs: LOCK_DEADLINE_MS }, systemClock)
 }
 
 /** Longer than any transaction of Belfry's: who holds the lock for so long is another program. */

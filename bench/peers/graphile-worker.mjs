@@ -1,11 +1,11 @@
 /**
- * One process of graphile-worker: a program that `postgres/contender.ts` starts. The settings are those its documentation
+ * One process of graphile-worker: a program that `shared/contender.ts` starts. The settings are those its documentation
  * names for most throughput (https://worker.graphile.org/docs/performance); for runs, with larger numbers, which did better
  * here.
  */
 import { Logger, makeWorkerUtils, parseCronItems, run } from "graphile-worker"
 import pg from "pg"
-import { answer, inFlight, Stopwatch, timed } from "../postgres/answering.ts"
+import { answer, inFlight, Stopwatch, timed } from "../shared/answering.ts"
 
 const connectionString = process.argv[2]
 const preset = {

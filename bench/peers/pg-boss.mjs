@@ -1,10 +1,10 @@
 /**
- * One process of pg-boss: a program that `postgres/contender.ts` starts. Batches, bursts and notifications are what its
+ * One process of pg-boss: a program that `shared/contender.ts` starts. Batches, bursts and notifications are what its
  * documentation offers for throughput; the sizes are the best of those tried here.
  */
 import pg from "pg"
 import { PgBoss } from "pg-boss"
-import { answer, inFlight, Stopwatch, timed } from "../postgres/answering.ts"
+import { answer, inFlight, Stopwatch, timed } from "../shared/answering.ts"
 
 const connectionString = process.argv[2]
 const WORK = { batchSize: 1_000, localConcurrency: 4, burstWhenBatchFull: true, pollingIntervalSeconds: 0.5 }

@@ -1,24 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { connected, createDatabase, query, startPostgres } from "../../test/support/postgres.ts"
-
-/** The server that all contenders are measured on, one after the other, each in a database of its own. */
-export interface BenchServer {
-  /** Its version and the settings that matter, in one line. */
-  readonly about: string
-  freshDatabase(name: string): Promise<string>
-  /** What the contender in that database costs the server while it does the work. */
-  costOf<T>(url: string, work: () => Promise<T>): Promise<{ result: T; cost: Cost }>
-  stop(): Promise<void>
-}
-
-export interface Cost {
-  /** Null where the server doesn't count them. */
-  readonly statements: number | null
-  /** This and the next are of the whole server: nobody else should be using it. */
-  readonly walBytes: number
-  /** Unlike the time that passes, it is about the same on a busy machine. Null if it isn't known. */
-  readonly serverCpuMs: number | null
-}
+import { type BenchServer, type Cost, cpuMsOf, difference } from "../shared/server.ts"
 
 /** That of BELFRY_BENCH_POSTGRES_URL, or a throwaway one with fsync on, as people run theirs. */
 export async function benchServer(): Promise<BenchServer> {
@@ -87,37 +68,7 @@ async function costOf<T>(
   ])
   const serverCpuMs = difference(cpuBefore, cpuMsOf(pid))
   const counted = difference(before, await statements())
-  return { result, cost: { statements: counted, walBytes: rows[0].bytes, serverCpuMs } }
-}
-
-function difference(before: number | null, after: number | null): number | null {
-  return before === null || after === null ? null : after - before
-}
-
-/** Linux counts in hundredths of a second. */
-const TICK_MS = 10
-
-/** Of the server's main process, its children, and those that have ended. */
-function cpuMsOf(pid: number | null): number | null {
-  if (pid === null || !existsSync("/proc/self/stat")) return null
-  let ticks = 0
-  for (const name of readdirSync("/proc")) {
-    const stat = /^\d+$/.test(name) ? statOf(name) : null
-    if (stat === null || (name !== String(pid) && stat.parent !== pid)) continue
-    ticks += stat.own + (name === String(pid) ? stat.ofEnded : 0)
-  }
-  return ticks * TICK_MS
-}
-
-function statOf(pid: string): { parent: number; own: number; ofEnded: number } | null {
-  try {
-    // After the name, which may hold anything, come state and parent; user and system time are the 12th and 13th.
-    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)!.split(" ").map(Number)
-    return { parent: fields[1]!, own: fields[11]! + fields[12]!, ofEnded: fields[13]! + fields[14]! }
-  } catch {
-    // It ended meanwhile.
-    return null
-  }
+  return { result, cost: { statements: counted, logBytes: rows[0].bytes, serverCpuMs } }
 }
 
 /** All but the benchmarks' own, which name something `bench_…`, and the server's own, which check foreign keys. */

@@ -39,6 +39,12 @@ export const ERRORS = {
   BELFRY_RUN_NOT_FOUND: { status: 404, remedy: "List the runs; history is pruned by age and count." },
   BELFRY_RUN_STATE: { status: 409, remedy: "Look at the run's state: this change doesn't apply to it." },
   BELFRY_RUN_HELD: { status: 409, remedy: "Wait for the run that holds the key, or cancel it." },
+  BELFRY_LOCK_INVALID: { status: 422, remedy: "Mend the name or the duration that the message speaks of." },
+  BELFRY_LOCK_HELD: { status: 409, remedy: "Wait longer, or try again: its holder's time runs out." },
+  BELFRY_LOCK_LOST: {
+    status: 409,
+    remedy: "Take a longer ttl than the longest pause, and let what is written refuse a lower fence.",
+  },
   BELFRY_SCHEDULER_INVALID: { status: 500, remedy: "Mend the option named in the message." },
   BELFRY_STORE_UNAVAILABLE: { status: 503, remedy: "Check that the database is running and reachable." },
   BELFRY_STORE_FULL: {

@@ -23,15 +23,27 @@ const TIMER_MAX_MS = 2_147_483_647
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
-  setTimer(delayMs, callback) {
-    let timer: NodeJS.Timeout
-    const wait = (restMs: number) => {
-      const stageMs = Math.min(restMs, TIMER_MAX_MS)
-      timer = setTimeout(() => (restMs > stageMs ? wait(restMs - stageMs) : callback()), stageMs)
-    }
-    wait(delayMs)
-    return () => clearTimeout(timer)
-  },
+  setTimer: (delayMs, callback) => setStagedTimer(delayMs, callback, () => undefined),
   random: () => Math.random(),
   newId: () => randomUUID(),
+}
+
+/** As `setTimer`, but a process that has nothing else to do may end meanwhile. */
+export function setQuietTimer(delayMs: number, callback: () => void): () => void {
+  return setStagedTimer(delayMs, callback, (timer) => timer.unref())
+}
+
+function setStagedTimer(
+  delayMs: number,
+  callback: () => void,
+  onSet: (timer: NodeJS.Timeout) => void,
+): () => void {
+  let timer: NodeJS.Timeout
+  const wait = (restMs: number) => {
+    const stageMs = Math.min(restMs, TIMER_MAX_MS)
+    timer = setTimeout(() => (restMs > stageMs ? wait(restMs - stageMs) : callback()), stageMs)
+    onSet(timer)
+  }
+  wait(delayMs)
+  return () => clearTimeout(timer)
 }

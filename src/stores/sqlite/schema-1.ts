@@ -122,4 +122,12 @@ export const FIRST_SCHEMA = `
     fields text not null,
     primary key (run_id, attempt, number)
   ) strict, without rowid;
+
+  -- Who holds which lock. Each new holder is a new row: SQLite never gives a number of such a key again, so fences rise.
+  create table belfry_locks (
+    fence integer primary key autoincrement,
+    name text not null unique,
+    token text not null,
+    expires_at integer not null
+  ) strict;
 `

@@ -6,6 +6,12 @@ import type { BenchServer } from "./server.ts"
 /** Everybody has looked around and settled down by then. */
 const SETTLED_MS = 5_000
 
+export interface IdleCase {
+  readonly name: string
+  readonly contender: ContenderName
+  readonly schedules: number
+}
+
 export interface IdleFigures {
   readonly name: string
   readonly statementsPerMinute: number | null
@@ -17,21 +23,15 @@ export interface IdleFigures {
  */
 export async function startIdle(
   server: BenchServer,
-  options: { ms: number; schedules: number; stored: number },
+  cases: readonly IdleCase[],
+  ms: number,
 ): Promise<{ figures: Promise<readonly IdleFigures[]> }> {
-  const { ms, schedules, stored } = options
-  const cases: readonly (readonly [name: string, contender: ContenderName, schedules: number])[] = [
-    ["belfry", "belfry", schedules],
-    [`belfry, ${shown(stored)} stored`, "belfry", stored],
-    ["graphile-worker", "graphile-worker", schedules],
-    ["pg-boss", "pg-boss", schedules],
-  ]
   const processes = await Promise.all(
-    cases.map(async ([name, program, count]) => {
+    cases.map(async ({ name, contender: program, schedules }) => {
       const url = await server.freshDatabase("idle")
       const process = contender(program, url)
       await process.ask("prepare", { isIdle: true })
-      await process.ask("scheduleYearly", { count })
+      await process.ask("scheduleYearly", { count: schedules })
       await process.ask("work")
       return { name, url, process }
     }),
@@ -49,7 +49,7 @@ async function figuresOf(
   const { cost } = await server.costOf(url, () => sleep(ms))
   await idle.ask("stop")
   const statementsPerMinute = cost.statements === null ? null : (cost.statements / ms) * 60_000
-  progress(`idle, ${name}: ${shown(statementsPerMinute)} statements a minute`)
+  progress(`idle, ${name}: ${shown(statementsPerMinute)} times a minute something is asked`)
   return { name, statementsPerMinute }
 }
 
@@ -57,10 +57,7 @@ export function printIdle(figures: readonly IdleFigures[], schedules: number): v
   console.log(`\nIdle: one process, ${shown(schedules)} schedules, nothing due.`)
   console.table(
     Object.fromEntries(
-      figures.map(({ name, statementsPerMinute }) => [
-        name,
-        { "statements/minute": shown(statementsPerMinute) },
-      ]),
+      figures.map(({ name, statementsPerMinute }) => [name, { "asked/minute": shown(statementsPerMinute) }]),
     ),
   )
 }
@@ -69,7 +66,7 @@ export function judgeIdle(figures: readonly IdleFigures[]): readonly Verdict[] {
   return figures
     .filter(({ name }) => name.startsWith("belfry"))
     .map(({ name, statementsPerMinute }) => ({
-      measure: `statements a minute when idle, ${name}`,
+      measure: `asked a minute when idle, ${name}`,
       target: "≤ 6",
       measured: shown(statementsPerMinute),
       isMet: statementsPerMinute !== null && statementsPerMinute <= 6,

@@ -50,11 +50,13 @@ export class Contender {
   }
 }
 
-/** Each answers to the commands that `belfry.ts` has. */
+/** Each answers to the commands that `answerAsBelfry` has. */
 export const PROGRAMS = {
   belfry: "postgres/belfry.ts",
+  "belfry on Redis": "redis/belfry.ts",
   "graphile-worker": "peers/graphile-worker.mjs",
   "pg-boss": "peers/pg-boss.mjs",
+  bullmq: "peers/bullmq.mjs",
 } as const
 
 export type ContenderName = keyof typeof PROGRAMS

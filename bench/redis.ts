@@ -1,0 +1,124 @@
+/**
+ * Belfry on Redis beside BullMQ, in the same run: fires, runs, lateness, and what an idle process sends.
+ * `npm run bench -- redis`, with `--quick` for rough figures in half the time.
+ */
+import { readFileSync } from "node:fs"
+import { availableParallelism, loadavg } from "node:os"
+import { benchServer } from "./redis/server.ts"
+import { Contender } from "./shared/contender.ts"
+import { median, percentile, progress, shown, type Verdict } from "./shared/figures.ts"
+import { type FiresOptions, judgeFires, measureFires, printFires } from "./shared/fires.ts"
+import { type IdleCase, judgeIdle, printIdle, startIdle } from "./shared/idle.ts"
+import {
+  AT_SECOND,
+  judgeLateness,
+  type LatenessCase,
+  type LatenessFigures,
+  measureLateness,
+  printLateness,
+} from "./shared/lateness.ts"
+import { judgeRuns, measureRuns, printRuns, type RunsCase } from "./shared/runs.ts"
+import type { BenchServer } from "./shared/server.ts"
+
+const isQuick = process.argv.includes("--quick")
+const IDLE_MS = isQuick ? 20_000 : 60_000
+const IDLE_SCHEDULES = 100
+const FIRES: FiresOptions = {
+  crowdDue: 1_000,
+  batchDue: isQuick ? 5_000 : 20_000,
+  rounds: isQuick ? 1 : 2,
+  stored: 100_000,
+  program: "redis/claimers.ts",
+}
+const RUNS = { count: isQuick ? 5_000 : 20_000, rounds: isQuick ? 1 : 3 }
+const RUNS_CASES: readonly RunsCase[] = [
+  { name: "belfry", contender: "belfry on Redis", stored: 0 },
+  { name: "bullmq", contender: "bullmq", stored: 0 },
+]
+const LATENESS_CASES: readonly LatenessCase[] = [
+  { ...AT_SECOND, name: "belfry", contender: "belfry on Redis" },
+  { ...AT_SECOND, name: "bullmq", contender: "bullmq" },
+]
+const IDLE_CASES: readonly IdleCase[] = [
+  { name: "belfry", contender: "belfry on Redis", schedules: IDLE_SCHEDULES },
+  { name: "bullmq", contender: "bullmq", schedules: IDLE_SCHEDULES },
+]
+
+const server = await benchServer()
+const idleServer = await benchServer({ isCountingSent: true })
+try {
+  await measureAll()
+} finally {
+  await server.stop()
+  await idleServer.stop()
+}
+
+async function measureAll(): Promise<void> {
+  console.log(aboutRun())
+  const fires = await measureFires(server, FIRES)
+  const tick = await measureTick(server)
+  const runs = await measureRuns(server, RUNS_CASES, RUNS)
+  // Idle processes disturb nobody, so the minute they take is used.
+  const idling = await startIdle(idleServer, IDLE_CASES, IDLE_MS)
+  const lateness = new Map<string, LatenessFigures>()
+  for (const each of LATENESS_CASES) lateness.set(each.name, await measureLateness(server, each))
+  const idle = await idling.figures
+
+  console.log(`\n${aboutRun()}`)
+  printFires(fires, FIRES)
+  printRuns(runs, RUNS)
+  printLateness(lateness)
+  printIdle(idle, IDLE_SCHEDULES)
+  const verdicts = [
+    ...judgeFires(fires, { p99Ms: 100, perSecond: 30_000 }),
+    tick,
+    ...judgeRuns(runs, 3),
+    ...judgeLateness(lateness),
+    ...judgeIdle(idle),
+  ]
+  console.log("\nAgainst the targets")
+  console.table(
+    Object.fromEntries(
+      verdicts.map(({ measure, target, measured, isMet }) => [
+        measure,
+        { target, measured, met: isMet ? "yes" : "NO" },
+      ]),
+    ),
+  )
+}
+
+/** One process, a hundred schedules due: from the question to the last of them fired. */
+async function measureTick(server: BenchServer): Promise<Verdict> {
+  const url = await server.freshDatabase("tick")
+  await using claimer = new Contender("redis/claimers.ts", url)
+  await claimer.ask("open", { claimers: 1 })
+  const ms: number[] = []
+  for (let tick = 0; tick < 50; tick++) {
+    await claimer.ask("scheduleDue", { prefix: `tick${tick}`, count: 100 })
+    const { ms: took } = await claimer.ask<{ ms: readonly number[] }>("claim", { limit: 250, startAt: 0 })
+    ms.push(took.reduce((sum, each) => sum + each, 0))
+  }
+  // The first ones are the process's own warming up.
+  const warm = ms.slice(10)
+  const [p50, p99] = [median(warm), percentile(warm, 0.99)]
+  progress(`a tick over 100 schedules: p50 ${shown(p50)} ms, p99 ${shown(p99)} ms`)
+  return {
+    measure: "a tick over 100 schedules, p99",
+    target: "< 10 ms",
+    measured: `${shown(p99)} ms`,
+    isMet: p99 < 10,
+  }
+}
+
+function aboutRun(): string {
+  const load = loadavg()[0]!.toFixed(1)
+  return [
+    `Belfry ${versionOf("../package.json")}, bullmq ${versionOf("node_modules/bullmq/package.json")}, ioredis ${versionOf("../node_modules/ioredis/package.json")}, Node ${process.versions.node}`,
+    server.about,
+    `${availableParallelism()} processors, load ${load}${isQuick ? "; quick, so rough" : ""}`,
+  ].join("\n")
+}
+
+function versionOf(path: string): string {
+  return JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8")).version
+}

@@ -1,0 +1,18 @@
+import type { Schedule } from "../../src/core/schedule.ts"
+import type { Store } from "../../src/store.ts"
+import { inFlight } from "../shared/answering.ts"
+
+const AT_ONCE = 500
+
+/** The same schedule so many times, as `prefix-1`, `prefix-2`… */
+export async function putMany(
+  store: Store,
+  schedule: Schedule,
+  prefix: string,
+  count: number,
+): Promise<void> {
+  await store.open()
+  await inFlight(count, AT_ONCE, (index) =>
+    store.putSchedule({ ...schedule, id: `${prefix}-${index + 1}` }, null),
+  )
+}

@@ -1,0 +1,90 @@
+import type { Schedule } from "../../src/core/schedule.ts"
+import { createScheduler, defineTask, type Scheduler, silentLogger } from "../../src/index.ts"
+import { aRun, aSchedule } from "../../src/store/laws/factories.ts"
+import type { Store } from "../../src/store.ts"
+import { answer, inFlight, Stopwatch, timed } from "./answering.ts"
+
+/** Among the best of 100 to 2,000 here, which differ little. */
+const CONCURRENCY = 500
+
+export const HOUR = 3_600_000
+export const DAY = 24 * HOUR
+
+/** Which schedule's handler began when. */
+export type Started = readonly (readonly [scheduleId: string, at: number])[]
+
+export interface BelfryOn {
+  readonly store: Store
+  /** Whether any run has yet to end; asked again and again, so it must cost little. */
+  isAnythingLeft(): Promise<boolean>
+  /** The same schedule so many times, as `prefix-1`, `prefix-2`…; one by one, a hundred thousand would take a minute. */
+  putMany(schedule: Schedule, prefix: string, count: number): Promise<void>
+}
+
+/** One process of Belfry, and the commands that every contender knows. */
+export function answerAsBelfry({ store, isAnythingLeft, putMany }: BelfryOn): void {
+  const watch = new Stopwatch()
+  const started: [scheduleId: string, at: number][] = []
+  let scheduler: Scheduler | null = null
+
+  const noop = defineTask({ name: "noop", run: () => watch.begin() })
+  const noted = defineTask({
+    name: "noted",
+    run: ({ run }) => {
+      started.push([run.scheduleId!, Date.now()])
+    },
+  })
+  const start = async (task: typeof noop) => {
+    scheduler = createScheduler({ store, tasks: [task], concurrency: CONCURRENCY, logger: silentLogger })
+    await scheduler.start()
+  }
+
+  answer({
+    prepare: () => store.open(),
+
+    enqueueMany: ({ count, batch }: { count: number; batch: number }) =>
+      timed(async () => {
+        for (let at = 0; at < count; at += batch) {
+          const runs = Array.from({ length: Math.min(batch, count - at) }, (_, index) =>
+            aRun({ id: `many-${at + index}`, task: "noop", payload: { number: at + index } }),
+          )
+          await store.enqueue(runs)
+        }
+      }),
+
+    enqueueEach({ count, atOnce }: { count: number; atOnce: number }) {
+      const producer = createScheduler({ store, tasks: [noop], logger: silentLogger })
+      return timed(() => inFlight(count, atOnce, (number) => producer.enqueue("noop", { number })))
+    },
+
+    async perform({ count }: { count: number }) {
+      await start(noop)
+      return await watch.untilNothingIsLeft(count, isAnythingLeft)
+    },
+
+    scheduleAt({ count, at }: { count: number; at: number }) {
+      const instant = new Date(at)
+      const time = [instant.getUTCSeconds(), instant.getUTCMinutes(), instant.getUTCHours()].join(" ")
+      const from = { task: "noted", nextRunAt: at, coveredUntil: at - DAY, createdAt: at - DAY }
+      return putMany(aBenchSchedule(`${time} * * *`, from), "due", count)
+    },
+
+    scheduleYearly: ({ count }: { count: number }) => putMany(aYearlySchedule(), "yearly", count),
+
+    work: () => start(noted),
+    started: (): Started => started,
+    stop: () => scheduler?.stop(),
+  })
+}
+
+export function aBenchSchedule(cron: string, from: Partial<Schedule>): Schedule {
+  const triggers = [{ kind: "cron", cron, dayMatch: "either" } as const]
+  return aSchedule({ triggers, payload: { customer: "c-1234567", kind: "digest" }, ...from })
+}
+
+/** Not due before New Year. */
+export function aYearlySchedule(): Schedule {
+  const now = Date.now()
+  const nextRunAt = Date.UTC(new Date(now).getUTCFullYear() + 1)
+  return aBenchSchedule("0 0 1 1 *", { task: "noted", nextRunAt, coveredUntil: now, createdAt: now })
+}

@@ -1,0 +1,103 @@
+import assert from "node:assert/strict"
+import type { LockBackend } from "../backend.ts"
+import { acquired, assertHeld, LONG_MS, type LockLaw, lawCase, SHORT_MS, together, withPeers } from "./law.ts"
+
+export const RISING: LockLaw = {
+  number: 4,
+  name: "Rising",
+  statement:
+    "Each new holder of a name has a higher fence than all before it, for as long as the database lives.",
+  cases: [
+    lawCase("The fence rises from release to release, and is a whole number", async (locks) => {
+      const fences: number[] = []
+      for (const token of ["a", "b", "a", "c"]) {
+        fences.push(await acquired(locks, "invoices", token))
+        await locks.release("invoices", token)
+      }
+
+      assertRising(fences)
+    }),
+    lawCase("The fence rises when a hold passes, also if its holder comes back", async (locks, lab) => {
+      const first = await acquired(locks, "invoices", "first", SHORT_MS)
+      await lab.pass(2 * SHORT_MS)
+      const again = await acquired(locks, "invoices", "first", SHORT_MS)
+      await lab.pass(2 * SHORT_MS)
+
+      assertRising([first, again, await acquired(locks, "invoices", "second")])
+    }),
+    lawCase("The fence rises across backends that are closed and opened again", async (locks, lab) => {
+      const first = await acquired(locks, "invoices", "first")
+      await locks.release("invoices", "first")
+      const peer = await lab.openPeer()
+      await locks.close()
+
+      const second = await acquired(peer, "invoices", "second")
+      await peer.release("invoices", "second")
+
+      assertRising([first, second, await acquired(await lab.openPeer(), "invoices", "third")])
+    }),
+    lawCase("Fences are in the order of the holds, whoever else wants the lock", async (locks, lab) => {
+      const peers = await withPeers(locks, lab)
+      const fences: number[] = []
+
+      await together(peers, 8, async (peer, index) => {
+        for (let round = 0; round < 10; round++) await takeTurn(peer, `t${index}-${round}`, fences)
+      })
+
+      assert.ok(fences.length >= 10, `${fences.length} turns were taken`)
+      assertRising(fences)
+    }),
+  ],
+}
+
+/** While the lock is held nobody else notes a fence: so they are noted in the order of the holds. */
+async function takeTurn(locks: LockBackend, token: string, fences: number[]): Promise<void> {
+  const answer = await locks.acquire("invoices", token, LONG_MS)
+  if (answer.outcome === "held") return
+  fences.push(answer.fence)
+  assert.equal(await locks.release("invoices", token), true)
+}
+
+function assertRising(fences: readonly number[]): void {
+  for (const [index, fence] of fences.entries()) {
+    assert.ok(Number.isSafeInteger(fence) && fence > 0, `${fence} is a whole number above 0`)
+    assert.ok(index === 0 || fence > fences[index - 1]!, `fences rise: ${fences}`)
+  }
+}
+
+export const REPEATABLE: LockLaw = {
+  number: 5,
+  name: "Repeatable",
+  statement: "Asking again with the same token is the same hold: a lost answer does no harm.",
+  cases: [
+    lawCase("The holder that acquires again has the same fence", async (locks, lab) => {
+      const fence = await acquired(locks, "invoices", "first")
+
+      assert.equal(await acquired(await lab.openPeer(), "invoices", "first"), fence)
+      await assertHeld(locks, "invoices")
+    }),
+    lawCase("The holder that acquires again has its whole time again", async (locks, lab) => {
+      await acquired(locks, "invoices", "first", SHORT_MS)
+
+      await acquired(locks, "invoices", "first", LONG_MS)
+      await lab.pass(2 * SHORT_MS)
+
+      await assertHeld(locks, "invoices")
+    }),
+    lawCase("A holder that acquired twice releases once", async (locks) => {
+      await acquired(locks, "invoices", "first")
+      await acquired(locks, "invoices", "first")
+
+      assert.equal(await locks.release("invoices", "first"), true)
+
+      await acquired(locks, "invoices", "second")
+    }),
+    lawCase("The same question twenty times at once is one hold with one fence", async (locks, lab) => {
+      const peers = await withPeers(locks, lab)
+
+      const fences = await together(peers, 20, (peer) => acquired(peer, "invoices", "first"))
+
+      assert.equal(new Set(fences).size, 1)
+    }),
+  ],
+}

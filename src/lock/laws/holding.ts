@@ -1,0 +1,136 @@
+import assert from "node:assert/strict"
+import type { LockBackend } from "../backend.ts"
+import { acquired, assertHeld, LONG_MS, type LockLaw, lawCase, SHORT_MS, together, withPeers } from "./law.ts"
+
+export const ALONE: LockLaw = {
+  number: 1,
+  name: "Alone",
+  statement: "A name has one holder at a time.",
+  cases: [
+    lawCase("Of forty who want a free lock at once, one has it", async (locks, lab) => {
+      const peers = await withPeers(locks, lab)
+
+      for (const name of RACES) assert.equal(await winnersOf(name, peers), 1, name)
+    }),
+    lawCase("Of forty who want a lock whose time is up at once, one has it", async (locks, lab) => {
+      const peers = await withPeers(locks, lab)
+      for (const name of RACES) await acquired(locks, name, "dead", SHORT_MS)
+      await lab.pass(2 * SHORT_MS)
+
+      for (const name of RACES) assert.equal(await winnersOf(name, peers), 1, name)
+    }),
+    lawCase("One who was answered that it is held has changed nothing", async (locks, lab) => {
+      await acquired(locks, "invoices", "first")
+      const peer = await lab.openPeer()
+
+      await assertHeld(peer, "invoices")
+
+      assert.equal(await peer.release("invoices", "a-stranger"), false)
+      assert.equal(await locks.extend("invoices", "first", LONG_MS), true)
+    }),
+    lawCase("Different names have different holders", async (locks) => {
+      await acquired(locks, "invoices", "first")
+
+      await acquired(locks, "letters", "second")
+    }),
+  ],
+}
+
+/** Once is chance. */
+const RACES = Array.from({ length: 10 }, (_, index) => `race-${index}`)
+
+/** How many of forty who come at once are told that they have the lock. */
+async function winnersOf(name: string, peers: readonly LockBackend[]): Promise<number> {
+  const answers = await together(peers, 40, (peer, index) => peer.acquire(name, `t${index}`, LONG_MS))
+  return answers.filter(({ outcome }) => outcome === "acquired").length
+}
+
+export const OWNED: LockLaw = {
+  number: 2,
+  name: "Owned",
+  statement: "Only the holder extends or releases, and only while it holds.",
+  cases: [
+    lawCase("Nobody else can extend a lock", async (locks) => {
+      await acquired(locks, "invoices", "first", SHORT_MS)
+
+      assert.equal(await locks.extend("invoices", "second", LONG_MS), false)
+
+      assert.ok((await assertHeld(locks, "invoices")) <= SHORT_MS, "it ends when it would have")
+    }),
+    lawCase("Nobody else can release a lock", async (locks) => {
+      await acquired(locks, "invoices", "first")
+
+      assert.equal(await locks.release("invoices", "second"), false)
+
+      await assertHeld(locks, "invoices")
+    }),
+    lawCase("A lock that was released is free at once, for everyone", async (locks, lab) => {
+      await acquired(locks, "invoices", "first")
+      const peer = await lab.openPeer()
+
+      assert.equal(await locks.release("invoices", "first"), true)
+
+      await acquired(peer, "invoices", "second")
+    }),
+    lawCase("What nobody holds can be neither extended nor released", async (locks) => {
+      await acquired(locks, "invoices", "first")
+      await locks.release("invoices", "first")
+
+      assert.equal(await locks.extend("invoices", "first", LONG_MS), false)
+      assert.equal(await locks.release("invoices", "first"), false)
+      assert.equal(await locks.extend("never-held", "first", LONG_MS), false)
+      await acquired(locks, "invoices", "second")
+    }),
+    lawCase("A lock that is extended outlives its first time", async (locks, lab) => {
+      await acquired(locks, "invoices", "first", SHORT_MS)
+
+      assert.equal(await locks.extend("invoices", "first", LONG_MS), true)
+      await lab.pass(2 * SHORT_MS)
+
+      await assertHeld(locks, "invoices")
+    }),
+    lawCase("Extending counts from now: it can also shorten", async (locks, lab) => {
+      await acquired(locks, "invoices", "first", LONG_MS)
+
+      await locks.extend("invoices", "first", SHORT_MS)
+      await lab.pass(2 * SHORT_MS)
+
+      await acquired(locks, "invoices", "second")
+    }),
+  ],
+}
+
+export const PASSING: LockLaw = {
+  number: 3,
+  name: "Passing",
+  statement: "A hold ends by itself when its time is up; its holder then has no rights left.",
+  cases: [
+    lawCase("A lock whose time is up is free", async (locks, lab) => {
+      await acquired(locks, "invoices", "first", SHORT_MS)
+      await assertHeld(locks, "invoices")
+
+      await lab.pass(2 * SHORT_MS)
+
+      await acquired(await lab.openPeer(), "invoices", "second")
+    }),
+    lawCase("A holder whose time is up can neither extend nor release", async (locks, lab) => {
+      await acquired(locks, "extended", "first", SHORT_MS)
+      await acquired(locks, "released", "first", SHORT_MS)
+      await lab.pass(2 * SHORT_MS)
+
+      assert.equal(await locks.extend("extended", "first", LONG_MS), false)
+      assert.equal(await locks.release("released", "first"), false)
+      await acquired(locks, "extended", "second")
+    }),
+    lawCase("A late holder does nothing to the one who came after it", async (locks, lab) => {
+      await acquired(locks, "invoices", "first", SHORT_MS)
+      await lab.pass(2 * SHORT_MS)
+      await acquired(locks, "invoices", "second", LONG_MS)
+
+      assert.equal(await locks.extend("invoices", "first", 1), false)
+      assert.equal(await locks.release("invoices", "first"), false)
+
+      assert.equal(await locks.extend("invoices", "second", LONG_MS), true)
+    }),
+  ],
+}

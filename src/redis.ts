@@ -1,0 +1,62 @@
+import { BelfryError } from "./core/errors.ts"
+import { systemClock } from "./engine/clock.ts"
+import type { Store } from "./store/store.ts"
+import type { RedisClient } from "./stores/redis/client.ts"
+import { clientFor } from "./stores/redis/own-client.ts"
+import { createRedisStore } from "./stores/redis/redis-store.ts"
+
+export { type LockClient, type RedisLocksOptions, redisLocks } from "./redis-locks.ts"
+export type { RedisClient } from "./stores/redis/client.ts"
+
+export interface RedisStoreOptions {
+  /** What Belfry's keys begin with, in braces: `belfry` unless said. Each prefix is a store by itself. */
+  readonly prefix?: string
+  /** Told of what may be wrong with the server and can't be looked at; else the process is warned. */
+  readonly onWarning?: (message: string) => void
+}
+
+/** A store on a Redis server, 6.2 or later, or on Valkey: by its URL, or by your own `ioredis`, which stays yours to end. */
+export function redis(server: string | RedisClient, options: RedisStoreOptions = {}): Store {
+  const { prefix = "belfry", onWarning = warn } = options
+  return createRedisStore(
+    async () =>
+      typeof server === "string"
+        ? { client: await clientFor(server, DEADLINE_MS), isOurs: true }
+        : { client: server, isOurs: false },
+    {
+      prefix: taggedPrefix(prefix),
+      where: typeof server === "string" ? placeOf(server) : "the Redis server",
+      deadlineMs: DEADLINE_MS,
+      onWarning,
+    },
+    systemClock,
+  )
+}
+
+/** Longer than any script of Belfry's takes on a server that is well. */
+const DEADLINE_MS = 5_000
+
+/** A cluster places a key by what stands in its first braces: so all keys of a prefix are on one node. */
+function taggedPrefix(prefix: string): string {
+  const name = /^\{(.+)\}$/.exec(prefix)?.[1] ?? prefix
+  if (!/^[\w.:-]{1,100}$/.test(name)) {
+    const text = `The prefix "${prefix}" has to be a plain name: letters, digits and any of _ . : -`
+    throw new BelfryError("BELFRY_STORE_UNFIT", text)
+  }
+  return `{${name}}`
+}
+
+function warn(message: string): void {
+  process.emitWarning(message, { code: "BELFRY_REDIS_UNKNOWN" })
+}
+
+/** Without the password. */
+function placeOf(url: string): string {
+  try {
+    const { host, pathname } = new URL(url)
+    return `Redis at ${host}${pathname.replace(/^\/$/, "")}`
+  } catch {
+    // The driver understands other forms too, and says what is wrong with this one.
+    return "Redis"
+  }
+}

@@ -1,0 +1,63 @@
+import { BelfryError } from "../../core/errors.ts"
+import type { RedisClient, RedisOptions, Waiting } from "./client.ts"
+import { faultOf, refusalOf } from "./faults.ts"
+import type { Script } from "./script.ts"
+
+/** What a script answers: whole numbers, texts, nothing, and lists of these. */
+export type Reply = string | number | null | readonly Reply[]
+
+type Calling = Pick<RedisClient, "call" | "disconnect">
+
+/** Runs scripts, each by a deadline. */
+export class Connection {
+  readonly #client: Calling
+  readonly #isOurs: boolean
+  readonly #options: RedisOptions
+  readonly #waiting: Waiting
+
+  constructor(client: Calling, isOurs: boolean, options: RedisOptions, waiting: Waiting) {
+    this.#client = client
+    this.#isOurs = isOurs
+    this.#options = options
+    this.#waiting = waiting
+  }
+
+  /** One atom. The prefix is its only key: others are made from it, and lie in the same slot of a cluster. */
+  async run<T extends Reply>(script: Script, args: readonly (string | number)[]): Promise<T> {
+    return (await this.by(this.#evaluate(script, args))) as T
+  }
+
+  command(name: string, ...args: (string | number)[]): Promise<unknown> {
+    return this.by(this.#client.call(name, args))
+  }
+
+  /** In [0, 1): where many look at once, each looks elsewhere. */
+  chance(): number {
+    return this.#waiting.random()
+  }
+
+  /** Ends by the deadline, whatever the network does; what goes wrong is told in our words. */
+  by<T>(work: Promise<T>): Promise<T> {
+    const { deadlineMs, where } = this.#options
+    return new Promise((resolve, reject) => {
+      const stop = this.#waiting.setTimer(deadlineMs, () => {
+        const text = `${where} did not answer within ${deadlineMs / 1000} s.`
+        reject(new BelfryError("BELFRY_STORE_UNAVAILABLE", text))
+        // A server that is gone without a word leaves a connection that is never answered, and never ends by itself.
+        if (this.#isOurs) this.#client.disconnect(true)
+      })
+      work.then(resolve, (error) => reject(faultOf(error, where))).finally(stop)
+    })
+  }
+
+  async #evaluate({ sha, text }: Script, args: readonly (string | number)[]): Promise<unknown> {
+    const { prefix } = this.#options
+    try {
+      return await this.#client.call("evalsha", [sha, 1, prefix, ...args])
+    } catch (error) {
+      if (refusalOf(error) !== "NOSCRIPT") throw error
+      // The server is new, was restarted or was told to forget: it learns the script by running it.
+      return this.#client.call("eval", [text, 1, prefix, ...args])
+    }
+  }
+}

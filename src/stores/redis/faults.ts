@@ -1,0 +1,53 @@
+import { BelfryError, type ErrorCode } from "../../core/errors.ts"
+
+/** The word a server's refusal begins with, such as NOSCRIPT; null for what the driver says itself. */
+export function refusalOf(error: unknown): string | null {
+  const { name, message } = (error ?? {}) as { name?: unknown; message?: unknown }
+  if (name !== "ReplyError" || typeof message !== "string") return null
+  return /^[A-Z]+/.exec(message)?.[0] ?? null
+}
+
+/** What the driver or the server said, in words that say what to do. Whatever is not theirs is passed on as it is. */
+export function faultOf(error: unknown, where: string): unknown {
+  if (error instanceof BelfryError || !(error instanceof Error)) return error
+  const refusal = refusalOf(error)
+  if (refusal === null && !isOfConnection(error)) return error
+  const [code, text] = describe(refusal, error.message, where)
+  return new BelfryError(code, `${text} It says: ${error.message}.`, { details: { refusal }, cause: error })
+}
+
+function isOfConnection(error: Error): boolean {
+  const { code } = error as { code?: unknown }
+  return (
+    typeof code === "string" ||
+    error.name === "MaxRetriesPerRequestError" ||
+    /connect|closed|timed? ?out|socket|writeable|cluster/i.test(error.message)
+  )
+}
+
+function describe(refusal: string | null, message: string, where: string): readonly [ErrorCode, string] {
+  // A script that stumbles over one of these says so in the middle of its own message.
+  switch (refusal === "ERR" ? (/-?(OOM|READONLY|MISCONF)\b/.exec(message)?.[1] ?? refusal) : refusal) {
+    case "OOM":
+      return ["BELFRY_STORE_FULL", `There is no memory left on ${where}; nothing was changed.`]
+    case "MISCONF":
+      return ["BELFRY_STORE_FULL", `${where} can't write to its disk; nothing was changed.`]
+    case "READONLY":
+      return ["BELFRY_STORE_READ_ONLY", `${where} can't be written to: it is a replica.`]
+    case "NOAUTH":
+    case "WRONGPASS":
+      return ["BELFRY_STORE_UNFIT", `${where} refuses this user or password.`]
+    case "NOPERM":
+      return [
+        "BELFRY_STORE_UNFIT",
+        `This user may not do that on ${where}. Let it run scripts on Belfry's keys.`,
+      ]
+    case "WRONGTYPE":
+      return [
+        "BELFRY_STORE_UNFIT",
+        `Belfry's keys on ${where} are not as they should be. Choose another prefix.`,
+      ]
+    default:
+      return ["BELFRY_STORE_UNAVAILABLE", `${where} can't be used.`]
+  }
+}

@@ -1,0 +1,138 @@
+import { assertHold, assertOwner, type LockBackend } from "../../lock/backend.ts"
+import { Door } from "../../lock/door.ts"
+import type { RedisClient, RedisOptions, Waiting } from "./client.ts"
+import { Connection } from "./connection.ts"
+import { refusalOf } from "./faults.ts"
+import { type Script, scriptOf } from "./script.ts"
+
+// A hold is one key that ends by itself; its value is the fence, a space and the token.
+const OWNED = `
+local function fence_of(value, token)
+  local fence, owner = string.match(value or '', '^(%d+) (.*)$')
+  if owner == token then return tonumber(fence) end
+  return nil
+end`
+
+const ACQUIRE = scriptOf(
+  OWNED,
+  `
+local value = redis.call('get', KEYS[1])
+local fence = fence_of(value, ARGV[1])
+if value and not fence then return {0, redis.call('pttl', KEYS[1])} end
+if not fence then
+  fence = redis.call('incr', KEYS[2])
+  -- A server that has forgotten everything goes on from its clock: above all fences that it gave before, unless they
+  -- were a thousand each second.
+  if fence == 1 then
+    local now = redis.call('time')
+    fence = now[1] * 1000 + math.floor(now[2] / 1000)
+    redis.call('set', KEYS[2], string.format('%.0f', fence))
+  end
+end
+-- Not tostring(fence), which is 1e+14 for a large one.
+redis.call('set', KEYS[1], string.format('%.0f', fence) .. ' ' .. ARGV[1], 'px', ARGV[2])
+return {1, fence}`,
+)
+
+const EXTEND = scriptOf(
+  OWNED,
+  `
+if not fence_of(redis.call('get', KEYS[1]), ARGV[1]) then return 0 end
+return redis.call('pexpire', KEYS[1], ARGV[2])`,
+)
+
+const RELEASE = scriptOf(
+  OWNED,
+  `
+if not fence_of(redis.call('get', KEYS[1]), ARGV[1]) then return 0 end
+return redis.call('del', KEYS[1])`,
+)
+
+/** As much of ioredis as locks use. */
+export interface LockClient extends Pick<RedisClient, "call" | "disconnect"> {
+  on(event: "error", listener: (error: Error) => void): unknown
+  off(event: "error", listener: (error: Error) => void): unknown
+}
+
+interface Opened {
+  readonly client: LockClient
+  readonly isOurs: boolean
+  readonly connection: Connection
+}
+
+/** Each call is one script, which Redis runs as one atom, by its own clock. */
+export function createRedisLocks(
+  makeClient: () => Promise<{ client: LockClient; isOurs: boolean }>,
+  options: RedisOptions,
+  waiting: Waiting,
+): LockBackend {
+  const open = () => opened(makeClient, options, waiting)
+  const door = new Door<Opened>({ where: options.where, open, close: leave }, waiting)
+  const run = (script: Script, name: string, args: readonly (string | number)[]) =>
+    door.use(({ connection }) => evaluate(connection, script, keysOf(options.prefix, name), args))
+  return {
+    open: () => door.open(),
+    close: () => door.close(),
+    async acquire(name, token, ttlMs) {
+      assertHold(name, token, ttlMs)
+      const [isAcquired, value] = (await run(ACQUIRE, name, [token, ttlMs])) as [number, number]
+      return isAcquired === 1
+        ? { outcome: "acquired", fence: value }
+        : { outcome: "held", forMs: Math.max(0, value) }
+    },
+    async extend(name, token, ttlMs) {
+      assertHold(name, token, ttlMs)
+      return (await run(EXTEND, name, [token, ttlMs])) === 1
+    },
+    async release(name, token) {
+      assertOwner(name, token)
+      return (await run(RELEASE, name, [token])) === 1
+    },
+  }
+}
+
+/** One count for all names: a fence that rises everywhere rises for each. It never ends. */
+function keysOf(prefix: string, name: string): readonly [string, string] {
+  return [`${prefix}:locks:${name}`, `${prefix}:fences`]
+}
+
+async function evaluate(
+  connection: Connection,
+  { sha, text }: Script,
+  keys: readonly [string, string],
+  args: readonly (string | number)[],
+): Promise<unknown> {
+  try {
+    return await connection.command("evalsha", sha, keys.length, ...keys, ...args)
+  } catch (error) {
+    if (refusalOf((error as Error).cause) !== "NOSCRIPT") throw error
+    // The server is new, was restarted or was told to forget: it learns the script by running it.
+    return connection.command("eval", text, keys.length, ...keys, ...args)
+  }
+}
+
+async function opened(
+  makeClient: () => Promise<{ client: LockClient; isOurs: boolean }>,
+  options: RedisOptions,
+  waiting: Waiting,
+): Promise<Opened> {
+  const { client, isOurs } = await makeClient()
+  // Without a listener, the driver writes every broken connection to the console. Calls hear it.
+  client.on("error", ignored)
+  // A connection calls and disconnects, and needs no more of a client.
+  const connection = new Connection(client as RedisClient, isOurs, options, waiting)
+  try {
+    await connection.command("ping")
+  } catch (error) {
+    leave({ client, isOurs })
+    throw error
+  }
+  return { client, isOurs, connection }
+}
+
+function leave({ client, isOurs }: Pick<Opened, "client" | "isOurs">): void {
+  if (isOurs) client.disconnect()
+  else client.off("error", ignored)
+}
+
+function ignored(): void {}

@@ -1,0 +1,79 @@
+import type { Hint } from "../../store/store.ts"
+import type { RedisClient } from "./client.ts"
+import type { Connection } from "./connection.ts"
+
+const HINTS: readonly Hint[] = ["schedules", "runs", "cancelled"]
+
+/**
+ * Hears what scripts publish, over a connection of its own. When that breaks the driver makes it anew, and since a hint may
+ * have been missed meanwhile, everything is hinted at then.
+ */
+export class News {
+  readonly #client: RedisClient
+  readonly #connection: Connection
+  readonly #channel: string
+  readonly #listeners = new Set<{ onHint(hint: Hint): void }>()
+  #subscriber: RedisClient | null = null
+  #subscribed: Promise<unknown> = Promise.resolve()
+
+  constructor(client: RedisClient, connection: Connection, prefix: string) {
+    this.#client = client
+    this.#connection = connection
+    const { keyPrefix } = client.options ?? {}
+    this.#channel = `${typeof keyPrefix === "string" ? keyPrefix : ""}${prefix}:news`
+  }
+
+  /** Silent is allowed: if the channel can't be had now, it is when the server is back. */
+  async listen(onHint: (hint: Hint) => void): Promise<() => void> {
+    // The same callback twice is two listeners.
+    const listener = { onHint }
+    this.#listeners.add(listener)
+    if (this.#subscriber === null) this.#subscribe()
+    await this.#connection.by(this.#subscribed).catch(ignored)
+    return () => {
+      this.#listeners.delete(listener)
+    }
+  }
+
+  close(): void {
+    this.#listeners.clear()
+    this.#subscriber?.disconnect()
+    this.#subscriber = null
+  }
+
+  #subscribe(): void {
+    const subscriber = this.#client.duplicate()
+    this.#subscriber = subscriber
+    subscriber.on("error", ignored)
+    subscriber.on("message", (_channel: string, words: string) => this.#tell(words.split(" ")))
+    // Again at each connection: the driver repeats only what it was granted once, and gives up what it couldn't send.
+    subscriber.on("ready", () => void this.#follow(subscriber))
+    this.#subscribed = this.#follow(subscriber)
+  }
+
+  async #follow(subscriber: RedisClient): Promise<void> {
+    try {
+      await subscriber.subscribe(this.#channel)
+    } catch {
+      // Silent until the next connection.
+      return
+    }
+    this.#tell(HINTS)
+  }
+
+  #tell(words: readonly string[]): void {
+    for (const hint of HINTS) {
+      if (!words.includes(hint)) continue
+      for (const listener of [...this.#listeners]) {
+        try {
+          listener.onHint(hint)
+        } catch {
+          // A listener's fault is its own: neither the write it follows nor the other listeners are harmed.
+        }
+      }
+    }
+  }
+}
+
+/** The driver connects again by itself; until then there are no hints. */
+function ignored(): void {}

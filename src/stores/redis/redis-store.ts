@@ -1,0 +1,136 @@
+import { BelfryError } from "../../core/errors.ts"
+import type { Store } from "../../store/store.ts"
+import type { RedisClient, RedisOptions, Waiting } from "./client.ts"
+import { Connection } from "./connection.ts"
+import { KEYS } from "./lua/keys.ts"
+import { News } from "./news.ts"
+import { examine } from "./opening.ts"
+import { scriptOf } from "./script.ts"
+import { claimRuns } from "./scripts/claiming.ts"
+import { dueSchedules } from "./scripts/due.ts"
+import { enqueueRuns } from "./scripts/enqueuing.ts"
+import { countRuns, findRuns } from "./scripts/finding-runs.ts"
+import { findSchedules } from "./scripts/finding-schedules.ts"
+import { firePlans } from "./scripts/firing.ts"
+import { beat, findWorkers } from "./scripts/heartbeat.ts"
+import { appendLines, readLines } from "./scripts/logs.ts"
+import { prune } from "./scripts/pruning.ts"
+import { deleteSchedule, putSchedule } from "./scripts/schedules.ts"
+import { changeRuns } from "./scripts/transition.ts"
+
+const NOW = scriptOf(KEYS, "return now_ms()")
+
+/**
+ * Everything below one prefix of a Redis or Valkey server. Each call is one script, or a few for many elements: a server runs
+ * one script at a time, so each is an atom by nature, and its clock is read inside.
+ */
+export function createRedisStore(
+  makeClient: () => Promise<{ client: RedisClient; isOurs: boolean }>,
+  options: RedisOptions,
+  waiting: Waiting,
+): Store {
+  const door = new Door(makeClient, options, waiting)
+  const reach = async () => (await door.opened()).connection
+  return {
+    async open() {
+      await door.opened()
+    },
+    close: () => door.close(),
+    now: async () => (await reach()).run<number>(NOW, []),
+    async listen(onHint) {
+      const { news } = await door.opened()
+      const stop = await news.listen(onHint)
+      return async () => stop()
+    },
+
+    putSchedule: async (schedule, ifVersion) => putSchedule(await reach(), schedule, ifVersion),
+    deleteSchedule: async (id, ifVersion) => deleteSchedule(await reach(), id, ifVersion),
+    dueSchedules: async ({ limit }) => dueSchedules(await reach(), limit),
+    fire: async (plans) => firePlans(await reach(), plans),
+
+    enqueue: async (runs) => enqueueRuns(await reach(), runs),
+    claim: async (request) => claimRuns(await reach(), request),
+    heartbeat: async (heartbeat) => beat(await reach(), heartbeat),
+    transition: async (changes) => changeRuns(await reach(), changes),
+    prune: async (request) => prune(await reach(), request),
+
+    appendLogs: async (lines) => appendLines(await reach(), lines),
+    readLogs: async (page) => readLines(await reach(), page),
+
+    findSchedules: async (filter, page) => findSchedules(await reach(), filter, page),
+    findRuns: async (filter, page) => findRuns(await reach(), filter, page),
+    countRuns: async (filter) => countRuns(await reach(), filter),
+    findWorkers: async (page) => findWorkers(await reach(), page),
+  }
+}
+
+interface Opened {
+  readonly client: RedisClient
+  readonly isOurs: boolean
+  readonly connection: Connection
+  readonly news: News
+}
+
+/** Opens once, whoever asks first; a failed opening may be tried again, a closed store may not. */
+class Door {
+  readonly #makeClient: () => Promise<{ client: RedisClient; isOurs: boolean }>
+  readonly #options: RedisOptions
+  readonly #waiting: Waiting
+  #opening: Promise<Opened> | null = null
+  #isClosed = false
+
+  constructor(
+    makeClient: () => Promise<{ client: RedisClient; isOurs: boolean }>,
+    options: RedisOptions,
+    waiting: Waiting,
+  ) {
+    this.#makeClient = makeClient
+    this.#options = options
+    this.#waiting = waiting
+  }
+
+  opened(): Promise<Opened> {
+    if (this.#isClosed) {
+      const text = `The store on ${this.#options.where} was closed.`
+      return Promise.reject(new BelfryError("BELFRY_STORE_CLOSED", text))
+    }
+    this.#opening ??= this.#open().catch((error) => {
+      this.#opening = null
+      throw error
+    })
+    return this.#opening
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    const opened = await this.#opening?.catch(() => null)
+    if (opened === null || opened === undefined) return
+    this.#opening = null
+    opened.news.close()
+    leave(opened)
+  }
+
+  async #open(): Promise<Opened> {
+    const { client, isOurs } = await this.#makeClient()
+    // Without a listener the driver prints what each call is told anyway.
+    client.on("error", ignored)
+    const connection = new Connection(client, isOurs, this.#options, this.#waiting)
+    try {
+      await examine(connection, this.#options)
+    } catch (error) {
+      leave({ client, isOurs })
+      throw error
+    }
+    const news = new News(client, connection, this.#options.prefix)
+    return { client, isOurs, connection, news }
+  }
+}
+
+/** What is somebody else's goes on. */
+function leave({ client, isOurs }: { client: RedisClient; isOurs: boolean }): void {
+  if (isOurs) client.disconnect()
+  else client.off("error", ignored)
+}
+
+/** The driver connects again by itself, and each call hears for itself. */
+function ignored(): void {}

@@ -1,0 +1,169 @@
+import type { RetryPolicy } from "../../core/backoff.ts"
+import type { Json } from "../../core/json.ts"
+import {
+  ATTEMPTS_KEPT,
+  type Attempt,
+  type AttemptOutcome,
+  type Missed,
+  type NewRun,
+  type Progress,
+  type Run,
+  type RunState,
+  type TriggeredBy,
+} from "../../core/run.ts"
+import type { Reply } from "./connection.ts"
+import { numberOrNone } from "./script.ts"
+
+/**
+ * A run's hash. What has nothing to say is not there: a small hash takes a third of the memory, and half the time. When a run
+ * is due is not there either: that is its score in its queue, and nowhere else.
+ */
+interface RunFields {
+  readonly id: string
+  readonly state: RunState
+  readonly task: string
+  readonly created_at: string
+  readonly triggered_by: TriggeredBy
+  readonly payload?: string
+  readonly priority?: string
+  readonly attempt?: string
+  readonly failures?: string
+  readonly lost?: string
+  readonly worker_id?: string
+  readonly started_at?: string
+  readonly completed_at?: string
+  readonly outcome?: AttemptOutcome
+  readonly schedule_id?: string
+  readonly scheduled_for?: string
+  readonly live_key?: string
+  readonly concurrency_key?: string
+  readonly concurrency_limit?: string
+  readonly message?: string
+  readonly details?: string
+  readonly error?: string
+  readonly reason?: string
+  readonly by?: string
+  readonly progress?: string
+  readonly more?: string
+  /** Not in the hash: added by the script that reads it. */
+  readonly claimable_at?: string | number
+  readonly attempts?: readonly string[]
+}
+
+/** What nobody compares or changes, in one field. */
+interface More {
+  readonly trigger?: string
+  readonly missed?: Missed
+  readonly retry?: RetryPolicy
+  readonly timeoutMs?: number
+}
+
+const NOTHING_MORE: More = {}
+
+export function fieldsOf(reply: Reply): RunFields {
+  const list = reply as readonly string[]
+  const fields: Record<string, unknown> = {}
+  for (let index = 0; index < list.length; index += 2) fields[list[index]!] = list[index + 1]
+  return fields as unknown as RunFields
+}
+
+export function runOf(fields: RunFields): Run {
+  const more = fields.more === undefined ? NOTHING_MORE : (JSON.parse(fields.more) as More)
+  return {
+    id: fields.id,
+    task: fields.task,
+    payload: jsonOf(fields.payload),
+    priority: Number(fields.priority ?? 0),
+    scheduleId: fields.schedule_id ?? null,
+    scheduledFor: numberOf(fields.scheduled_for),
+    triggeredBy: fields.triggered_by,
+    trigger: more.trigger ?? null,
+    missed: more.missed ?? null,
+    liveKey: fields.live_key ?? null,
+    concurrencyKey: fields.concurrency_key ?? null,
+    concurrencyLimit: numberOf(fields.concurrency_limit),
+    retry: more.retry ?? null,
+    timeoutMs: more.timeoutMs ?? null,
+    reason: fields.reason ?? null,
+    by: fields.by ?? null,
+    state: fields.state,
+    claimableAt: numberOf(fields.claimable_at),
+    attempt: Number(fields.attempt ?? 0),
+    failures: Number(fields.failures ?? 0),
+    lost: Number(fields.lost ?? 0),
+    // Kept when the run is finished, for the story of its last attempt.
+    workerId: fields.state === "running" ? fields.worker_id! : null,
+    createdAt: Number(fields.created_at),
+    startedAt: numberOf(fields.started_at),
+    completedAt: numberOf(fields.completed_at),
+    message: fields.message ?? null,
+    details: jsonOf(fields.details),
+    error: fields.error ?? null,
+    progress: fields.progress === undefined ? null : (JSON.parse(fields.progress) as Progress),
+    attempts: attemptsOf(fields),
+  }
+}
+
+const NO_ATTEMPTS: readonly Attempt[] = []
+
+/** Most runs have one attempt, which ended when they did: it is told by the run's own fields, and others by a list. */
+function attemptsOf(fields: RunFields): readonly Attempt[] {
+  const { outcome, attempts: earlier = [] } = fields
+  if (outcome === undefined && earlier.length === 0) return NO_ATTEMPTS
+  const attempts = earlier.map(attemptOf)
+  if (outcome !== undefined) {
+    const endedAt = Number(fields.completed_at)
+    attempts.push({
+      attempt: Number(fields.attempt ?? 0),
+      workerId: fields.worker_id ?? "",
+      startedAt: numberOf(fields.started_at) ?? endedAt,
+      endedAt,
+      outcome,
+      error: fields.error ?? null,
+    })
+  }
+  return attempts.slice(-ATTEMPTS_KEPT)
+}
+
+function attemptOf(text: string): Attempt {
+  const [attempt, workerId, startedAt, endedAt, outcome, error] = JSON.parse(text)
+  return { attempt, workerId, startedAt, endedAt, outcome, error }
+}
+
+/** As `lua/runs.ts` takes a new run. */
+export function pushNewRun(args: (string | number)[], run: NewRun): void {
+  args.push(run.id, run.state, run.delayMs, numberOrNone(run.notBefore))
+  const place = args.push("") - 1
+  args.push("task", run.task, "triggered_by", run.triggeredBy)
+  if (run.payload !== null) args.push("payload", JSON.stringify(run.payload))
+  if (run.priority !== 0) args.push("priority", run.priority)
+  if (run.scheduleId !== null) args.push("schedule_id", run.scheduleId)
+  if (run.scheduledFor !== null) args.push("scheduled_for", run.scheduledFor)
+  if (run.liveKey !== null) args.push("live_key", run.liveKey)
+  if (run.concurrencyKey !== null) args.push("concurrency_key", run.concurrencyKey)
+  if (run.concurrencyLimit !== null) args.push("concurrency_limit", run.concurrencyLimit)
+  if (run.message !== null) args.push("message", run.message)
+  if (run.reason !== null) args.push("reason", run.reason)
+  if (run.by !== null) args.push("by", run.by)
+  const more = moreOf(run)
+  if (more !== null) args.push("more", more)
+  args[place] = (args.length - place - 1) / 2
+}
+
+function moreOf({ trigger, missed, retry, timeoutMs }: NewRun): string | null {
+  if (trigger === null && missed === null && retry === null && timeoutMs === null) return null
+  const more: Record<string, unknown> = {}
+  if (trigger !== null) more["trigger"] = trigger
+  if (missed !== null) more["missed"] = missed
+  if (retry !== null) more["retry"] = retry
+  if (timeoutMs !== null) more["timeoutMs"] = timeoutMs
+  return JSON.stringify(more)
+}
+
+function jsonOf(text: string | undefined): Json {
+  return text === undefined ? null : (JSON.parse(text) as Json)
+}
+
+function numberOf(value: string | number | undefined): number | null {
+  return value === undefined ? null : Number(value)
+}

@@ -1,0 +1,97 @@
+import type { Instant } from "../../core/instant.ts"
+import { progressOf } from "../../core/plan.ts"
+import type { Schedule, ScheduleProgress } from "../../core/schedule.ts"
+
+/** What is read of a schedule's hash; its other fields are for people. */
+export const SCHEDULE_FIELDS = ["version", "definition", "progress"] as const
+
+export type ScheduleRow = readonly [version: string, definition: string, progress: string]
+
+type Definition = Omit<Schedule, keyof ScheduleProgress | "version">
+
+export function scheduleOf(row: ScheduleRow): Schedule {
+  const definition = definitionOf(row[1])
+  const progress = JSON.parse(row[2]) as ScheduleProgress
+  // Every field is named here: to spread two records of this size, at each fire, costs more than to parse them.
+  return {
+    id: definition.id,
+    version: Number(row[0]),
+    revision: definition.revision,
+    createdAt: definition.createdAt,
+    updatedAt: definition.updatedAt,
+    declaredAs: definition.declaredAs,
+    task: definition.task,
+    payload: definition.payload,
+    triggers: definition.triggers,
+    timezone: definition.timezone,
+    dst: definition.dst,
+    priority: definition.priority,
+    jitterMs: definition.jitterMs,
+    spacingMs: definition.spacingMs,
+    startsAt: definition.startsAt,
+    endsAt: definition.endsAt,
+    maxRuns: definition.maxRuns,
+    removeWhenFinished: definition.removeWhenFinished,
+    catchUp: definition.catchUp,
+    overlap: definition.overlap,
+    maxConcurrentRuns: definition.maxConcurrentRuns,
+    dependsOn: definition.dependsOn,
+    retry: definition.retry,
+    timeoutMs: definition.timeoutMs,
+    enabled: definition.enabled,
+    tags: definition.tags,
+    description: definition.description,
+    owner: definition.owner,
+    release: definition.release,
+    nextRunAt: progress.nextRunAt,
+    coveredUntil: progress.coveredUntil,
+    overrides: progress.overrides,
+    paused: progress.paused,
+    runCount: progress.runCount,
+    lastRunId: progress.lastRunId,
+    lastRunAt: progress.lastRunAt,
+    lastError: progress.lastError,
+    finishedAt: progress.finishedAt,
+  }
+}
+
+const KNOWN_MAX = 10_000
+const KNOWN_TEXT_MAX = 4_000
+
+/** By its text: a definition is read at every fire, and only an edit changes it. Nobody changes a record in place. */
+const known = new Map<string, Definition>()
+
+function definitionOf(text: string): Definition {
+  const found = known.get(text)
+  if (found !== undefined) return found
+  const definition = JSON.parse(text) as Definition
+  if (known.size >= KNOWN_MAX) known.clear()
+  if (text.length <= KNOWN_TEXT_MAX) known.set(text, definition)
+  return definition
+}
+
+/** Everything that only an edit changes. */
+export function definitionText(schedule: Schedule): string {
+  const { version: _, ...rest } = schedule
+  const definition: Record<string, unknown> = rest
+  for (const name of Object.keys(progressOf(schedule))) delete definition[name]
+  return JSON.stringify(definition)
+}
+
+/** In the order in which scripts take them: the text, when it is due, and what people read. */
+export function progressArgs(progress: ScheduleProgress): readonly (string | number)[] {
+  const { nextRunAt, lastRunAt, runCount } = progress
+  return [
+    JSON.stringify(progress),
+    nextRunAt ?? "",
+    textOrNone(nextRunAt),
+    textOrNone(lastRunAt),
+    String(runCount),
+  ]
+}
+
+export const PROGRESS_ARGS = 5
+
+function textOrNone(instant: Instant | null): string {
+  return instant === null ? "" : new Date(instant).toISOString()
+}

@@ -1,0 +1,32 @@
+import { createHash } from "node:crypto"
+
+/** A piece of Lua that Redis runs as one atom, and the name the server knows it by. */
+export interface Script {
+  readonly text: string
+  readonly sha: string
+}
+
+/** Pieces in the order of their use: what a script shares with others comes before its own. */
+export function scriptOf(...pieces: readonly string[]): Script {
+  const text = pieces.join("\n")
+  return { text, sha: createHash("sha1").update(text).digest("hex") }
+}
+
+/** A script keeps everybody else waiting: more than this goes in several, each of some milliseconds. */
+export const SLICE = 250
+
+export function slicesOf<T>(items: readonly T[], size = SLICE): readonly (readonly T[])[] {
+  if (items.length <= size) return items.length === 0 ? [] : [items]
+  const slices: T[][] = []
+  for (let from = 0; from < items.length; from += size) slices.push(items.slice(from, from + size))
+  return slices
+}
+
+/** Nothing is sent as "", so a text says by its first character that it is one. */
+export function marked(text: string | null): string {
+  return text === null ? "" : `=${text}`
+}
+
+export function numberOrNone(value: number | null): string | number {
+  return value === null ? "" : value
+}

@@ -1,0 +1,105 @@
+import { UNFINISHED_FACTS_MAX } from "../../../core/plan.ts"
+import type { RunRef, RunState } from "../../../core/run.ts"
+import { concurrencyKeyOf } from "../../../core/schedule.ts"
+import type { DueSchedules } from "../../../store/store.ts"
+import type { Connection } from "../connection.ts"
+import { KEYS } from "../lua/keys.ts"
+import { SCHEDULES } from "../lua/schedules.ts"
+import { SCHEDULE_FIELDS, type ScheduleRow, scheduleOf } from "../schedule-rows.ts"
+import { SLICE, scriptOf } from "../script.ts"
+
+/** How many more of the due schedules are chosen from than are read: many processes then read different ones. */
+const SPREAD = 20
+
+// Arguments: how many, where to begin in [0, 1). Answers now, the next instant, and each schedule's fields and facts.
+const DUE = scriptOf(
+  KEYS,
+  SCHEDULES,
+  `
+local now = now_ms()
+local limit = tonumber(ARGV[1])
+local due = prefix .. ':due'
+local UNFINISHED = prefix .. ':unfinished:${concurrencyKeyOf("")}'
+
+local function facts_of(id)
+  local facts = {}
+  for _, run in ipairs(call('ZRANGE', UNFINISHED .. id, 0, ${UNFINISHED_FACTS_MAX - 1})) do
+    local fields = call('HMGET', prefix .. ':runs:' .. run, 'state', 'attempt', 'failures', 'lost')
+    fields[5] = run
+    facts[#facts + 1] = fields
+  end
+  return facts
+end
+
+local among = math.min(call('ZCOUNT', due, '-inf', now), limit * ${SPREAD})
+local from = math.floor(math.max(among - limit + 1, 1) * ARGV[2])
+local schedules = {}
+if limit > 0 and among > 0 then
+  for _, id in ipairs(call('ZRANGE', due, from, math.min(from + limit, among) - 1)) do
+    local fields = call('HMGET', schedule_key(id), ${SCHEDULE_FIELDS.map((field) => `'${field}'`).join(", ")})
+    if fields[1] then
+      fields[4] = facts_of(id)
+      schedules[#schedules + 1] = fields
+    end
+  end
+end
+local next_due = call('ZRANGEBYSCORE', due, '(' .. now, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
+return { now, next_due[2] or false, schedules }
+`,
+)
+
+const SUCCESSES = scriptOf(KEYS, "return call('HMGET', prefix .. ':successes', unpack(ARGV))")
+
+type DueReply = readonly [now: number, nextDueAt: string | null, schedules: readonly DueRow[]]
+type DueRow = readonly [...ScheduleRow, unfinished: readonly UnfinishedRow[]]
+type UnfinishedRow = readonly [
+  state: RunState,
+  attempt: string | null,
+  failures: string | null,
+  lost: string | null,
+  id: string,
+]
+
+export async function dueSchedules(connection: Connection, limit: number): Promise<DueSchedules> {
+  const args = [Math.min(limit, SLICE), connection.chance()]
+  const [now, nextDueAt, rows] = await connection.run<DueReply>(DUE, args)
+  const found = rows.map(([version, definition, progress, unfinished]) => ({
+    schedule: scheduleOf([version, definition, progress]),
+    unfinished: unfinished.map(refOf),
+  }))
+  const wanted = new Set(found.flatMap(({ schedule }) => schedule.dependsOn.map((each) => each.scheduleId)))
+  const successes = wanted.size === 0 ? NONE : await successesOf(connection, [...wanted])
+  return {
+    now,
+    nextDueAt: nextDueAt === null ? null : Number(nextDueAt),
+    due: found.map(({ schedule, unfinished }) => ({
+      schedule,
+      facts: {
+        unfinished,
+        lastSuccessAt: Object.fromEntries(
+          schedule.dependsOn.map(({ scheduleId }) => [scheduleId, successes.get(scheduleId) ?? null]),
+        ),
+      },
+    })),
+  }
+}
+
+const NONE: ReadonlyMap<string, number | null> = new Map()
+
+function refOf([state, attempt, failures, lost, id]: UnfinishedRow): RunRef {
+  return { id, state, attempt: Number(attempt), failures: Number(failures), lost: Number(lost) }
+}
+
+/** Asked only for schedules that depend on others, which few do. */
+async function successesOf(connection: Connection, ids: readonly string[]) {
+  const found = new Map<string, number | null>()
+  for (let from = 0; from < ids.length; from += SLICE) {
+    const slice = ids.slice(from, from + SLICE)
+    const replies = await connection.run<readonly (string | null)[]>(SUCCESSES, slice)
+    slice.forEach((id, index) => {
+      const at = replies[index]
+      found.set(id, at === null || at === undefined ? null : Number(at))
+    })
+  }
+  return found
+}

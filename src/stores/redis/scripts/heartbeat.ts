@@ -1,0 +1,99 @@
+import type { Heartbeat, HeartbeatAnswer, HeldRun, Worker } from "../../../store/store.ts"
+import type { Connection } from "../connection.ts"
+import { KEYS } from "../lua/keys.ts"
+import { SETS } from "../lua/sets.ts"
+import { scriptOf, slicesOf } from "../script.ts"
+
+// Arguments: the worker, whether it leaves, what it says of itself, how many runs it holds; then those runs.
+// Answers now, and which it no longer holds: the id, the attempt and why.
+const BEAT = scriptOf(
+  KEYS,
+  SETS,
+  `
+local HELD = 4
+local now = now_ms()
+local worker = ARGV[1]
+local key = prefix .. ':workers:' .. worker
+if ARGV[2] == '1' then
+  call('DEL', key)
+  call('ZREM', prefix .. ':worker-ids', worker)
+  call('ZREM', prefix .. ':worker-beats', worker)
+else
+  call('HSETNX', key, 'started_at', now)
+  call('HSET', key, 'heartbeat_at', now, 'about', ARGV[3], 'running', ARGV[4])
+  call('ZADD', prefix .. ':worker-ids', 0, worker)
+  call('ZADD', prefix .. ':worker-beats', now, worker)
+end
+
+local gone = {}
+for at = 5, #ARGV, HELD do
+  local id, attempt = ARGV[at], ARGV[at + 1]
+  local run = call('HMGET', prefix .. ':runs:' .. id, 'state', 'attempt', 'task', 'priority')
+  if run[1] == 'running' and run[2] == attempt then
+    put(prefix .. ':queue:' .. (run[4] or 0) .. ':' .. run[3], id, now + ARGV[at + 2])
+    if ARGV[at + 3] ~= '' then
+      call('HSET', prefix .. ':runs:' .. id, 'progress', ARGV[at + 3])
+    end
+  else
+    local is_cancelled = run[1] == 'cancelled' and run[2] == attempt
+    gone[#gone + 1] = { id, attempt, is_cancelled and 'cancelled' or 'lost' }
+  end
+end
+return { now, gone }
+`,
+)
+
+type BeatReply = readonly [now: number, gone: readonly GoneRow[]]
+type GoneRow = readonly [runId: string, attempt: string, why: "cancelled" | "lost"]
+
+export async function beat(connection: Connection, heartbeat: Heartbeat): Promise<HeartbeatAnswer> {
+  const { worker, isLeaving, held } = heartbeat
+  const { id, ...about } = worker
+  const said = [id, isLeaving ? 1 : 0, JSON.stringify(about), held.length]
+  const gone: GoneRow[] = []
+  let now = 0
+  for (const slice of held.length === 0 ? [held] : slicesOf(held)) {
+    const reply = await connection.run<BeatReply>(BEAT, [...said, ...slice.flatMap(heldArgs)])
+    now = reply[0]
+    gone.push(...reply[1])
+  }
+  return { now, gone: gone.map(([runId, attempt, why]) => ({ runId, attempt: Number(attempt), why })) }
+}
+
+function heldArgs({ runId, attempt, leaseMs, progress }: HeldRun): (string | number)[] {
+  return [runId, attempt, leaseMs, progress === null ? "" : JSON.stringify(progress)]
+}
+
+// Arguments: the id before the first, how many.
+const WORKERS = scriptOf(
+  KEYS,
+  `
+local found = {}
+local after = ARGV[1] == '' and '-' or '(' .. text_of(ARGV[1])
+for _, id in ipairs(call('ZRANGEBYLEX', prefix .. ':worker-ids', after, '+', 'LIMIT', 0, ARGV[2])) do
+  local fields = call('HMGET', prefix .. ':workers:' .. id, 'about', 'started_at', 'heartbeat_at', 'running')
+  fields[5] = id
+  found[#found + 1] = fields
+end
+return found
+`,
+)
+
+type WorkerRow = readonly [about: string, startedAt: string, heartbeatAt: string, running: string, id: string]
+
+export async function findWorkers(
+  connection: Connection,
+  { afterId, limit }: { afterId: string | null; limit: number },
+): Promise<readonly Worker[]> {
+  const rows = await connection.run<readonly WorkerRow[]>(WORKERS, [
+    afterId === null ? "" : `=${afterId}`,
+    limit,
+  ])
+  return rows.map(([about, startedAt, heartbeatAt, running, id]) => ({
+    id,
+    ...(JSON.parse(about) as Pick<Worker, "host" | "pid" | "tasks" | "slots" | "state">),
+    startedAt: Number(startedAt),
+    heartbeatAt: Number(heartbeatAt),
+    running: Number(running),
+  }))
+}

@@ -1,0 +1,59 @@
+import type { LogLine, LogPage, StoredLogLine } from "../../../store/store.ts"
+import type { Connection } from "../connection.ts"
+import { KEYS } from "../lua/keys.ts"
+import { scriptOf, slicesOf } from "../script.ts"
+
+/** Attempt and number in one score, in their order: the number has 32 bits, the attempt what a double leaves. */
+const ATTEMPT = 2 ** 32
+
+// Arguments: run, score, age and text of each line. A line that is there stays as it is; one of a run that is gone is
+// dropped. The instant stands before the text.
+const APPEND = scriptOf(
+  KEYS,
+  `
+local now = now_ms()
+local is_there = {}
+for at = 1, #ARGV, 4 do
+  local id, score = ARGV[at], ARGV[at + 1]
+  if is_there[id] == nil then
+    is_there[id] = call('EXISTS', prefix .. ':runs:' .. id) == 1
+  end
+  local key = prefix .. ':logs:' .. id
+  if is_there[id] and call('ZCOUNT', key, score, score) == 0 then
+    call('ZADD', key, score, string.format('%.0f', now - ARGV[at + 2]) .. ' ' .. ARGV[at + 3])
+  end
+end
+`,
+)
+
+// Arguments: run, the score before the first, how many.
+const READ = scriptOf(
+  KEYS,
+  "return call('ZRANGEBYSCORE', prefix .. ':logs:' .. ARGV[1], '(' .. ARGV[2], '+inf', 'LIMIT', 0, ARGV[3])",
+)
+
+export async function appendLines(connection: Connection, lines: readonly LogLine[]): Promise<void> {
+  for (const slice of slicesOf(lines)) {
+    await connection.run(
+      APPEND,
+      slice.flatMap(({ runId, agoMs, ...line }) => [runId, scoreOf(line), agoMs, JSON.stringify(line)]),
+    )
+  }
+}
+
+export async function readLines(
+  connection: Connection,
+  { runId, after, limit }: LogPage,
+): Promise<readonly StoredLogLine[]> {
+  const from = after === null ? -1 : scoreOf(after)
+  const members = await connection.run<readonly string[]>(READ, [runId, from, limit])
+  return members.map((member) => {
+    const space = member.indexOf(" ")
+    const line = JSON.parse(member.slice(space + 1)) as Omit<StoredLogLine, "at">
+    return { ...line, at: Number(member.slice(0, space)) }
+  })
+}
+
+function scoreOf({ attempt, number }: { readonly attempt: number; readonly number: number }): number {
+  return attempt * ATTEMPT + number
+}

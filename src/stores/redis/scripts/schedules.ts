@@ -1,0 +1,81 @@
+import { progressOf } from "../../../core/plan.ts"
+import type { Schedule } from "../../../core/schedule.ts"
+import type { Swap } from "../../../store/store.ts"
+import type { Connection } from "../connection.ts"
+import { KEYS } from "../lua/keys.ts"
+import { PROGRESS } from "../lua/progress.ts"
+import { SCHEDULES } from "../lua/schedules.ts"
+import { definitionText, progressArgs } from "../schedule-rows.ts"
+import { marked, scriptOf } from "../script.ts"
+
+// Arguments: id, the version it is based on, the progress, then the definition. Answers the new version, or nothing.
+const PUT = scriptOf(
+  KEYS,
+  SCHEDULES,
+  PROGRESS,
+  `
+local id, key = ARGV[1], schedule_key(ARGV[1])
+local at = 3 + PROGRESS_ARGS
+local definition, task, owner, enabled = ARGV[at], ARGV[at + 1], text_of(ARGV[at + 2]), ARGV[at + 3]
+if (call('HGET', key, 'version') or '') ~= ARGV[2] then
+  return false
+end
+
+unlist(id)
+local tags = {}
+for index = at + 4, #ARGV do
+  tags[#tags + 1] = ARGV[index]
+end
+for _, list in ipairs(lists_of(task, owner, tags)) do
+  call('ZADD', list, 0, id)
+end
+local version = call('INCR', prefix .. ':versions')
+call('HDEL', key, 'owner', 'tags')
+call('HSET', key, 'task', task, 'enabled', enabled, 'definition', definition)
+if owner then
+  call('HSET', key, 'owner', owner)
+end
+if #tags > 0 then
+  call('HSET', key, 'tags', cjson.encode(tags))
+end
+write_progress(id, 3, version)
+if ARGV[4] == '' then
+  call('ZREM', prefix .. ':due', id)
+else
+  call('ZADD', prefix .. ':due', ARGV[4], id)
+end
+call('PUBLISH', prefix .. ':news', 'schedules')
+return version
+`,
+)
+
+const DELETE = scriptOf(
+  KEYS,
+  SCHEDULES,
+  `
+if call('HGET', schedule_key(ARGV[1]), 'version') ~= ARGV[2] then
+  return 0
+end
+remove_schedule(ARGV[1])
+return 1
+`,
+)
+
+export async function putSchedule(
+  connection: Connection,
+  schedule: Schedule,
+  ifVersion: number | null,
+): Promise<Swap> {
+  const { id, task, owner, enabled, tags } = schedule
+  const version = await connection.run<number | null>(PUT, [
+    ...[id, ifVersion ?? ""],
+    ...progressArgs(progressOf(schedule)),
+    ...[definitionText(schedule), task, marked(owner), String(enabled), ...new Set(tags)],
+  ])
+  return version === null ? { outcome: "stale" } : { outcome: "done", version }
+}
+
+export async function deleteSchedule(connection: Connection, id: string, ifVersion: number): Promise<Swap> {
+  const isDone = (await connection.run<number>(DELETE, [id, ifVersion])) === 1
+  return isDone ? { outcome: "done", version: ifVersion } : { outcome: "stale" }
+}

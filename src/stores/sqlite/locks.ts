@@ -1,0 +1,119 @@
+import type { Instant } from "../../core/instant.ts"
+import { type AcquireAnswer, assertHold, assertOwner, type LockBackend } from "../../lock/backend.ts"
+import { Door } from "../../lock/door.ts"
+import { Connection, type ConnectionOptions, type Waiting } from "./connection.ts"
+import { loadDriver } from "./driver.ts"
+
+const SELECT_HOLD = `
+  select fence, token, expires_at
+  from belfry_locks
+  where name = ?
+    and expires_at > ?`
+
+const DELETE_PASSED = `
+  delete from belfry_locks
+  where name = ?`
+
+const INSERT_HOLD = `
+  insert into belfry_locks (name, token, expires_at)
+  values (?, ?, ?)
+  returning fence`
+
+const EXTEND = `
+  update belfry_locks
+  set expires_at = ?
+  where name = ?
+    and token = ?
+    and expires_at > ?`
+
+const RELEASE = `
+  delete from belfry_locks
+  where name = ?
+    and token = ?
+    and expires_at > ?`
+
+// Those of processes that died and whose names nobody asked for again. Who died is started again, and then this is done.
+const DELETE_FORGOTTEN = `
+  delete from belfry_locks
+  where expires_at < ?`
+
+const FORGOTTEN_AFTER_MS = 3_600_000
+
+/** In one file, for the processes of one host. Every write takes the file's one lock first, and that makes it an atom. */
+export function createSqliteLocks(options: ConnectionOptions, waiting: Waiting): LockBackend {
+  const door = new Door(
+    {
+      where: options.path,
+      async open() {
+        const connection = await Connection.open(await loadDriver(), options, waiting)
+        await connection.write((now) => connection.prepare(DELETE_FORGOTTEN).run(now - FORGOTTEN_AFTER_MS))
+        return connection
+      },
+      close: (connection) => connection.close(),
+    },
+    waiting,
+  )
+  return {
+    open: () => door.open(),
+    close: () => door.close(),
+    async acquire(name, token, ttlMs) {
+      assertHold(name, token, ttlMs)
+      return door.use(async (connection) => {
+        // Without the lock first: those who wait for a hold are in nobody's way.
+        const held = await connection.read((now) => heldByAnother(connection, name, token, now))
+        return held ?? connection.write((now) => acquire(connection, { name, token, ttlMs, now }))
+      })
+    },
+    async extend(name, token, ttlMs) {
+      assertHold(name, token, ttlMs)
+      return door.use((connection) =>
+        connection.write((now) => isOne(connection.prepare(EXTEND).run(now + ttlMs, name, token, now))),
+      )
+    },
+    async release(name, token) {
+      assertOwner(name, token)
+      return door.use((connection) =>
+        connection.write((now) => isOne(connection.prepare(RELEASE).run(name, token, now))),
+      )
+    },
+  }
+}
+
+interface HoldRow {
+  readonly fence: number
+  readonly token: string
+  readonly expires_at: Instant
+}
+
+function holdOf(connection: Connection, name: string, now: Instant): HoldRow | undefined {
+  return connection.prepare(SELECT_HOLD).get(name, now) as HoldRow | undefined
+}
+
+function heldByAnother(
+  connection: Connection,
+  name: string,
+  token: string,
+  now: Instant,
+): AcquireAnswer | null {
+  const hold = holdOf(connection, name, now)
+  return hold === undefined || hold.token === token ? null : { outcome: "held", forMs: hold.expires_at - now }
+}
+
+function acquire(
+  connection: Connection,
+  { name, token, ttlMs, now }: { name: string; token: string; ttlMs: number; now: Instant },
+): AcquireAnswer {
+  const hold = holdOf(connection, name, now)
+  if (hold !== undefined && hold.token !== token) return { outcome: "held", forMs: hold.expires_at - now }
+  if (hold !== undefined) {
+    connection.prepare(EXTEND).run(now + ttlMs, name, token, now)
+    return { outcome: "acquired", fence: hold.fence }
+  }
+  connection.prepare(DELETE_PASSED).run(name)
+  const { fence } = connection.prepare(INSERT_HOLD).get(name, token, now + ttlMs) as { fence: number }
+  return { outcome: "acquired", fence }
+}
+
+function isOne({ changes }: { changes: number | bigint }): boolean {
+  return Number(changes) === 1
+}

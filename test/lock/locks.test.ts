@@ -1,0 +1,307 @@
+import assert from "node:assert/strict"
+import { describe, test } from "vitest"
+import { Locks } from "../../src/lock/locks.ts"
+import { createMemoryLocks } from "../../src/lock/memory.ts"
+import { BelfryError, type LockBackend } from "../../src/lock.ts"
+import { advance, aVirtualClock, turn } from "./lab.ts"
+
+/** On virtual time, over memory; a backend that fails is memory with one operation in another's hands. */
+
+function fixture(change: (sound: LockBackend) => Partial<LockBackend> = () => ({})) {
+  const clock = aVirtualClock()
+  const sound = createMemoryLocks(clock)
+  const backend = { ...sound, ...change(sound) }
+  return { clock, backend, locks: new Locks(backend, clock), others: new Locks(sound, clock) }
+}
+
+function away(): never {
+  throw new BelfryError("BELFRY_STORE_UNAVAILABLE", "The database is away.")
+}
+
+/** What became of a promise, without waiting for it. */
+function watched<T>(promise: Promise<T>) {
+  const seen: { value?: T; error?: unknown; isOver: boolean } = { isOver: false }
+  promise.then(
+    (value) => Object.assign(seen, { value, isOver: true }),
+    (error) => Object.assign(seen, { error, isOver: true }),
+  )
+  return seen
+}
+
+const codeOf = (error: unknown) => (error as BelfryError | undefined)?.code
+
+describe("acquire", () => {
+  test("a free lock is ours, with its fence and its time", async () => {
+    const { locks } = fixture()
+
+    await using lock = await locks.acquire("invoices", { ttl: "10s" })
+
+    assert.deepEqual([lock.name, lock.fence, lock.expiresInMs], ["invoices", 1, 10_000])
+    assert.equal(lock.signal.aborted, false)
+  })
+
+  test("without `wait`, a lock that is held is an error at once; tryAcquire answers null", async () => {
+    const { locks, others } = fixture()
+    await others.acquire("invoices", { ttl: "10s" })
+
+    const error = await locks.acquire("invoices").catch((error) => error)
+
+    assert.equal(codeOf(error), "BELFRY_LOCK_HELD")
+    assert.match(error.message, /"invoices" is held by somebody else, for 10000 ms/)
+    assert.equal(await locks.tryAcquire("invoices"), null)
+    assert.notEqual(await locks.tryAcquire("letters"), null)
+  })
+
+  test("one who waits has the lock soon after it is released", async () => {
+    const { clock, locks, others } = fixture()
+    const first = await others.acquire("invoices", { ttl: "1h" })
+    const waiting = watched(locks.acquire("invoices", { ttl: "10s", wait: "1m" }))
+    await advance(clock, 20_000)
+    assert.equal(waiting.isOver, false)
+
+    await first.release()
+    await advance(clock, 400)
+
+    assert.equal(waiting.value?.fence, 2)
+  })
+
+  test("one who waits has the lock of a dead holder soon after its time", async () => {
+    const { clock, locks, others } = fixture()
+    await others.acquire("invoices", { ttl: "10s" })
+    const waiting = watched(locks.acquire("invoices", { wait: "1m" }))
+
+    await advance(clock, 10_050)
+
+    assert.equal(waiting.value?.fence, 2)
+  })
+
+  test("who has waited for as long as was said is told so", async () => {
+    const { clock, locks, others } = fixture()
+    await others.acquire("invoices", { ttl: "1h" })
+    const waiting = watched(locks.acquire("invoices", { wait: "10s" }))
+
+    await advance(clock, 9_999)
+    const early = waiting.isOver
+    await advance(clock, 1)
+
+    assert.deepEqual([early, codeOf(waiting.error)], [false, "BELFRY_LOCK_HELD"])
+  })
+
+  test("a hundred who wait ask a few times a second each, and not all at once", async () => {
+    const asked: number[] = []
+    const { clock, locks, others } = fixture((sound) => ({
+      acquire(name, token, ttlMs) {
+        asked.push(clock.monotonic())
+        return sound.acquire(name, token, ttlMs)
+      },
+    }))
+    await others.acquire("invoices", { ttl: "1h" })
+    for (let index = 0; index < 100; index++) watched(locks.acquire("invoices", { wait: "9s" }))
+
+    await advance(clock, 8_000)
+
+    const settled = asked.filter((at) => at > 2_000)
+    const perSecond = settled.length / 6 / 100
+    const tens = settled.map((at) => Math.floor(at / 10))
+    const together = Math.max(...tens.map((ten) => tens.filter((each) => each === ten).length))
+    assert.ok(perSecond > 3 && perSecond < 6, `each asks ${perSecond} times a second`)
+    assert.ok(together < 20, `${together} ask in the same 10 ms`)
+  })
+
+  test("a signal ends the waiting with its reason, and nothing is held", async () => {
+    const { clock, locks, others } = fixture()
+    const first = await others.acquire("invoices", { ttl: "1h" })
+    const stopping = new AbortController()
+    const waiting = watched(locks.acquire("invoices", { wait: "1m", signal: stopping.signal }))
+    await advance(clock, 5_000)
+
+    stopping.abort(new Error("stopping"))
+    await turn()
+
+    assert.equal((waiting.error as Error).message, "stopping")
+    await first.release()
+    assert.notEqual(await others.tryAcquire("invoices"), null)
+  })
+
+  test("a signal that comes while the backend answers leaves nothing held", async () => {
+    const stopping = new AbortController()
+    const { locks, others } = fixture((sound) => ({
+      async acquire(name, token, ttlMs) {
+        const answer = await sound.acquire(name, token, ttlMs)
+        stopping.abort(new Error("stopping"))
+        return answer
+      },
+    }))
+
+    await assert.rejects(locks.acquire("invoices", { wait: "1m", signal: stopping.signal }), /stopping/)
+
+    assert.notEqual(await others.tryAcquire("invoices"), null)
+  })
+
+  test("while there is time, a backend that is away is asked again, as the same holder", async () => {
+    let calls = 0
+    const { clock, locks } = fixture((sound) => ({
+      async acquire(name, token, ttlMs) {
+        const answer = await sound.acquire(name, token, ttlMs)
+        // It has done it, and the answer is lost.
+        return ++calls < 3 ? away() : answer
+      },
+    }))
+
+    const waiting = watched(locks.acquire("invoices", { wait: "10s" }))
+    await advance(clock, 1_000)
+
+    assert.equal(waiting.value?.fence, 1)
+  })
+
+  test("a backend that stays away is the error, and what it did unheard is undone", async () => {
+    const { clock, locks, others } = fixture((sound) => ({
+      async acquire(name, token, ttlMs) {
+        await sound.acquire(name, token, ttlMs)
+        return away()
+      },
+    }))
+
+    const waiting = watched(locks.acquire("invoices", { wait: "2s" }))
+    await advance(clock, 3_000)
+
+    assert.equal(codeOf(waiting.error), "BELFRY_STORE_UNAVAILABLE")
+    assert.notEqual(await others.tryAcquire("invoices"), null)
+  })
+
+  test("an answer that took longer than the lock lasts is no lock, and holds up nobody", async () => {
+    const { clock, locks, others } = fixture((sound) => ({
+      acquire(name, token, ttlMs) {
+        clock.timeline.jumpTo(clock.timeline.now + 2_000)
+        return sound.acquire(name, token, ttlMs)
+      },
+    }))
+
+    assert.equal(await locks.tryAcquire("invoices", { ttl: "1s" }), null)
+    assert.notEqual(await others.tryAcquire("invoices"), null)
+  })
+
+  test.each([
+    ["", {}, "BELFRY_LOCK_INVALID"],
+    ["invoices", { ttl: 0 }, "BELFRY_LOCK_INVALID"],
+    ["invoices", { ttl: "soon" as "1s" }, "BELFRY_DURATION_INVALID"],
+    ["invoices", { wait: -1 }, "BELFRY_DURATION_INVALID"],
+  ])("%j with %j is refused", async (name, options, code) => {
+    const error = await fixture()
+      .locks.acquire(name, options)
+      .catch((error) => error)
+
+    assert.equal(codeOf(error), code)
+  })
+})
+
+describe("a lock that is held", () => {
+  test("is lost when its time is up, and its signal says so", async () => {
+    const { clock, locks } = fixture()
+    const lock = await locks.acquire("invoices", { ttl: "10s" })
+
+    await advance(clock, 9_999)
+    const early = lock.signal.aborted
+    await advance(clock, 1)
+
+    assert.deepEqual([early, lock.signal.aborted, lock.expiresInMs], [false, true, 0])
+    assert.equal(codeOf(lock.signal.reason), "BELFRY_LOCK_LOST")
+    assert.equal(await lock.release(), false)
+  })
+
+  test("has its time from before the question was sent, not from the answer", async () => {
+    const { clock, locks } = fixture((sound) => ({
+      async acquire(name, token, ttlMs) {
+        clock.timeline.jumpTo(clock.timeline.now + 4_000)
+        return sound.acquire(name, token, ttlMs)
+      },
+    }))
+
+    const lock = await locks.acquire("invoices", { ttl: "10s" })
+
+    assert.equal(lock.expiresInMs, 6_000)
+  })
+
+  test("that is extended lasts that much longer from then; as long as last time unless said", async () => {
+    const { clock, locks } = fixture()
+    const lock = await locks.acquire("invoices", { ttl: "10s" })
+    await advance(clock, 8_000)
+
+    await lock.extend()
+    const once = lock.expiresInMs
+    await lock.extend("1m")
+    await advance(clock, 59_000)
+
+    assert.deepEqual([once, lock.expiresInMs, lock.signal.aborted], [10_000, 1_000, false])
+  })
+
+  test("can't be extended once it is lost or released", async () => {
+    const { clock, locks } = fixture()
+    const lost = await locks.acquire("invoices", { ttl: "1s" })
+    const released = await locks.acquire("letters")
+    await advance(clock, 1_000)
+    await released.release()
+
+    assert.equal(codeOf(await lost.extend("1m").catch((error) => error)), "BELFRY_LOCK_LOST")
+    assert.equal(codeOf(await released.extend("1m").catch((error) => error)), "BELFRY_LOCK_INVALID")
+  })
+
+  test("is lost when the backend says that it isn't ours", async () => {
+    const { locks } = fixture(() => ({ extend: async () => false }))
+    const lock = await locks.acquire("invoices")
+
+    const error = await lock.extend().catch((error) => error)
+
+    assert.deepEqual([codeOf(error), lock.signal.reason], ["BELFRY_LOCK_LOST", error])
+  })
+
+  test("counts a shorter time at once, also if the answer is lost", async () => {
+    const { clock, locks } = fixture(() => ({ extend: async () => away() }))
+    const lock = await locks.acquire("invoices", { ttl: "1m" })
+
+    await assert.rejects(lock.extend("5s"), /away/)
+    const afterShorter = lock.expiresInMs
+    await assert.rejects(lock.extend("2m"), /away/)
+
+    assert.deepEqual([afterShorter, lock.expiresInMs], [5_000, 5_000])
+    await advance(clock, 5_000)
+    assert.equal(codeOf(lock.signal.reason), "BELFRY_LOCK_LOST")
+  })
+
+  test("is as it was after an extension that is refused", async () => {
+    const { locks } = fixture()
+    const lock = await locks.acquire("invoices", { ttl: "1m" })
+
+    assert.equal(codeOf(await lock.extend(0).catch((error) => error)), "BELFRY_LOCK_INVALID")
+
+    assert.deepEqual([lock.expiresInMs, lock.signal.aborted], [60_000, false])
+  })
+
+  test("is free at the end of its block, and released once however often", async () => {
+    let releases = 0
+    const { locks, others } = fixture((sound) => ({
+      release(name, token) {
+        releases++
+        return sound.release(name, token)
+      },
+    }))
+    {
+      await using lock = await locks.acquire("invoices")
+      assert.deepEqual([await lock.release(), await lock.release()], [true, true])
+    }
+
+    assert.equal(releases, 1)
+    assert.notEqual(await others.tryAcquire("invoices"), null)
+  })
+
+  test("whose release fails doesn't hide the block's own error", async () => {
+    const { locks } = fixture(() => ({ release: async () => away() }))
+
+    const error = await (async () => {
+      await using _lock = await locks.acquire("invoices")
+      throw new Error("the block's own")
+    })().catch((error) => error)
+
+    assert.equal(error.message, "the block's own")
+  })
+})

@@ -1,0 +1,127 @@
+import assert from "node:assert/strict"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { postgresLocks } from "belfry/postgres"
+import pg from "pg"
+import { describe, test } from "vitest"
+import { createLocks, LOCK_LAWS, type LockBackend, type LockLab } from "../../../src/lock.ts"
+import { inAnotherProcess } from "../../lock/another-process.ts"
+import { freshDatabase } from "../../support/fresh-database.ts"
+import { aPsql, atTheEnd, rejectsWith, until } from "./scratch.ts"
+
+/** On a real server, in real time; each peer has connections of its own, as another process would. */
+
+let url = ""
+
+const lab: LockLab = {
+  async openBackend() {
+    url = await freshDatabase()
+    return open()
+  },
+  openPeer: open,
+  pass: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+}
+
+async function open(): Promise<LockBackend> {
+  const backend = postgresLocks(url)
+  atTheEnd(() => backend.close())
+  await backend.open()
+  return backend
+}
+
+for (const { number, name, cases } of LOCK_LAWS) {
+  describe(`Law ${number}, ${name}, of locks in PostgreSQL`, () => {
+    for (const { title, prove } of cases) test(title, () => prove(lab))
+  })
+}
+
+test("processes that count under a lock lose no count, and their fences rise", async () => {
+  await lab.openBackend()
+  const folder = mkdtempSync(join(tmpdir(), "belfry-locks-"))
+  atTheEnd(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, "count")
+
+  const said = await Promise.all(["a", "b", "c"].map(() => inAnotherProcess("postgres", url, file)))
+
+  const turns = said.flat().sort((a, b) => a.count - b.count)
+  assert.deepEqual(
+    turns.map(({ count }) => count),
+    Array.from({ length: 60 }, (_, index) => index + 1),
+  )
+  for (const [index, { fence }] of turns.entries()) {
+    assert.ok(index === 0 || fence > turns[index - 1]!.fence, `turn ${index}`)
+  }
+})
+
+test("one who drew its fence early doesn't write it after a higher one", async () => {
+  const backend = await lab.openBackend()
+  const psql = await aPsql(url)
+  const slow = await aPsql(url)
+  // It stands in the middle of taking the lock: it has its turn, and hasn't written.
+  await slow.query("begin")
+  await slow.query("select pg_advisory_xact_lock(hashtext('belfry.locks'), hashtext('invoices'))")
+
+  const waiting = backend.acquire("invoices", "waiting", 60_000)
+  await until(async () => {
+    const { rows } = await psql.query("select 1 from pg_locks where locktype = 'advisory' and not granted")
+    return rows.length === 1
+  })
+  const { rows } = await psql.query("select nextval('belfry.fences')::int as fence")
+  await slow.query("commit")
+
+  const answer = await waiting
+  assert.ok(answer.outcome === "acquired" && answer.fence > rows[0].fence, JSON.stringify(answer))
+})
+
+test("rows that nobody came back for are gone after the next opening; newer ones stay", async () => {
+  const backend = await lab.openBackend()
+  await backend.acquire("forgotten", "dead", 1)
+  await backend.acquire("recent", "dead", 1)
+  const psql = await aPsql(url)
+  await psql.query(
+    "update belfry.locks set expires_at = expires_at - interval '2 hours' where name = 'forgotten'",
+  )
+
+  await lab.openPeer()
+
+  const { rows } = await psql.query("select name from belfry.locks")
+  assert.deepEqual(rows, [{ name: "recent" }])
+})
+
+test("a pool of the user's stays theirs, and another schema is another set of locks", async () => {
+  const pool = new pg.Pool({ connectionString: await freshDatabase(), max: 2 })
+  atTheEnd(() => pool.end())
+  const [here, there] = [
+    createLocks(postgresLocks(pool)),
+    createLocks(postgresLocks(pool, { schema: "other" })),
+  ]
+
+  const first = await here.acquire("invoices")
+  const second = await there.acquire("invoices")
+  assert.equal(await here.tryAcquire("invoices"), null)
+  assert.deepEqual([await first.release(), await second.release()], [true, true])
+  await Promise.all([here.close(), there.close()])
+
+  assert.equal((await pool.query("select 1 as one")).rows[0].one, 1)
+})
+
+test("a server that isn't there is a fault that says where", async () => {
+  const locks = createLocks(postgresLocks("postgres://localhost:1/nowhere"))
+
+  await rejectsWith("BELFRY_STORE_UNAVAILABLE", locks.acquire("invoices"), /localhost:1\/nowhere/)
+})
+
+test("the guide's SQL refuses a lower fence", async () => {
+  const guide = readFileSync(new URL("../../../docs/guides/locks.md", import.meta.url), "utf8")
+  const [, sql] = /```sql\n([\s\S]*?)```/.exec(guide)!
+  const psql = await aPsql(await freshDatabase())
+  await psql.query(sql!)
+  const update = sql!.split("\n").find((line) => line.startsWith("update"))!
+
+  const counts: (number | null)[] = []
+  for (const fence of ["33", "34", "35"])
+    counts.push((await psql.query(update.replaceAll("34", fence))).rowCount)
+
+  assert.deepEqual(counts, [0, 1, 1])
+})

@@ -1,0 +1,152 @@
+import assert from "node:assert/strict"
+import { describe, test } from "vitest"
+import { DEFAULT_RETRY } from "../../../src/core/backoff.ts"
+import { progressOf } from "../../../src/core/plan.ts"
+import { fail, succeed } from "../../../src/core/run.ts"
+import {
+  AN_INSTANT,
+  aClaim,
+  aHeartbeat,
+  aLogLine,
+  aPlan,
+  aPruning,
+  aRun,
+  aRunOf,
+  aSchedule,
+  aWorker,
+} from "../../../src/store/laws/factories.ts"
+import { created, running } from "../../../src/store/laws/steps.ts"
+import { aFreshStore } from "./scratch.ts"
+
+const NOTHING = { message: null, details: null }
+const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+describe("a schedule's hash", () => {
+  test("says in plain words what it does, when it ran and when it runs next", async () => {
+    const { store, client, prefix } = await aFreshStore()
+    const schedule = await created(store, aSchedule({ id: "nightly", task: "report", owner: "billing" }))
+    const progress = {
+      ...progressOf(schedule),
+      nextRunAt: AN_INSTANT + 86_400_000,
+      lastRunAt: AN_INSTANT,
+      runCount: 7,
+    }
+
+    await store.fire([aPlan(schedule, { progress })])
+
+    const hash = await client.hgetall(`${prefix}:schedules:nightly`)
+    assert.equal(hash["task"], "report")
+    assert.equal(hash["owner"], "billing")
+    assert.equal(hash["enabled"], "true")
+    assert.equal(hash["last_run"], "2026-03-27T07:00:00.000Z")
+    assert.equal(hash["next_run"], "2026-03-28T07:00:00.000Z")
+    assert.equal(hash["run_count"], "7")
+    assert.equal(JSON.parse(hash["definition"]!).timezone, "UTC")
+    assert.deepEqual(JSON.parse(hash["progress"]!), progress)
+  })
+
+  test("has no field for what there is none of", async () => {
+    const { store, client, prefix } = await aFreshStore()
+    const schedule = await created(store, aSchedule({ id: "s", owner: "billing", tags: ["a"], nextRunAt: 0 }))
+
+    await store.putSchedule({ ...schedule, owner: null, tags: [], nextRunAt: null }, schedule.version)
+
+    const fields = Object.keys(await client.hgetall(`${prefix}:schedules:s`)).sort()
+    assert.deepEqual(fields, ["definition", "enabled", "progress", "run_count", "task", "version"])
+  })
+
+  test("says when a run of it last succeeded and last failed, by the server's clock", async () => {
+    const { store, client, prefix } = await aFreshStore()
+    await created(store, aSchedule({ id: "s" }))
+    const read = () => client.hmget(`${prefix}:schedules:s`, "last_success", "last_error")
+
+    const before = await store.now()
+    await store.transition([succeed(await running(store, aRunOf("s")), NOTHING)])
+    const after = await store.now()
+    const [success, noError] = await read()
+    const failure = { outcome: "failed", error: "Error", retry: "never", output: NOTHING } as const
+    await store.transition([fail(await running(store, aRunOf("s")), failure, DEFAULT_RETRY, 0)])
+    const [sameSuccess, error] = await read()
+
+    assert.match(success!, RFC_3339)
+    assert.ok(Date.parse(success!) >= before && Date.parse(success!) <= after)
+    assert.deepEqual([noError, sameSuccess], [null, success])
+    assert.match(error!, RFC_3339)
+  })
+
+  test("is not made again by a run that outlives its schedule", async () => {
+    const { store, client, prefix } = await aFreshStore()
+    const schedule = await created(store, aSchedule({ id: "s" }))
+    const run = await running(store, aRunOf("s"))
+    await store.deleteSchedule("s", schedule.version)
+
+    await store.transition([succeed(run, NOTHING)])
+
+    assert.equal(await client.exists(`${prefix}:schedules:s`), 0)
+  })
+})
+
+test("nothing is left of a deleted schedule, its pruned runs, and workers that left, but two counters", async () => {
+  const { store, client, prefix } = await aFreshStore()
+  const schedule = await created(store, aSchedule({ id: "s", owner: "o", tags: ["t"], nextRunAt: 0 }))
+  const runs = [1, 2].map((id) =>
+    aRunOf("s", { id: `r${id}`, concurrencyLimit: 1, scheduledFor: AN_INSTANT }),
+  )
+  await store.fire([aPlan(schedule, { progress: null, runs })])
+  for (const { id } of runs) {
+    const { runs: given } = await store.claim(aClaim())
+    await store.heartbeat(aHeartbeat({ worker: aWorker({ id: "w" }) }))
+    await store.appendLogs([aLogLine(id)])
+    await store.transition(given.map((run) => succeed(run, NOTHING)))
+  }
+  await store.heartbeat(aHeartbeat({ worker: aWorker({ id: "w" }), isLeaving: true }))
+  await new Promise((resolve) => setTimeout(resolve, 5))
+
+  assert.deepEqual(await store.prune(aPruning({ olderThanMs: 1 })), { runs: 2, workers: 0 })
+  await store.claim(aClaim())
+
+  assert.deepEqual((await client.keys(`${prefix}*`)).sort(), [`${prefix}:schema`, `${prefix}:versions`])
+})
+
+test("a name may be made of anything, also of what keys are made of", async () => {
+  const { store } = await aFreshStore()
+  const names = ["due", "ids", "a:b", "{x}", "*", "%41", "a b\n\t\u0000", "東京", "", "1:2:3", "runs:r"]
+
+  for (const name of names) {
+    await created(store, aSchedule({ id: `id ${name}`, task: name, owner: name, tags: [name] }))
+    await store.enqueue([
+      aRun({ id: `1 ${name}`, task: name, concurrencyKey: name, concurrencyLimit: 1, liveKey: name }),
+      aRun({ id: `2 ${name}`, task: name, concurrencyKey: name, concurrencyLimit: 1 }),
+    ])
+  }
+
+  for (const name of names) {
+    const claim = aClaim({ tasks: [{ name, leaseMs: 60_000 }], workerId: name })
+    const first = await store.claim(claim)
+    assert.deepEqual(
+      first.runs.map(({ id, task, liveKey, workerId }) => [id, task, liveKey, workerId]),
+      [[`1 ${name}`, name, name, name]],
+    )
+    await store.transition(first.runs.map((run) => succeed(run, NOTHING)))
+    assert.deepEqual(
+      (await store.claim(claim)).runs.map(({ id }) => id),
+      [`2 ${name}`],
+    )
+    const page = { afterId: null, limit: 10 }
+    for (const filter of [{ task: name }, { owner: name }, { tag: name }]) {
+      assert.deepEqual(
+        (await store.findSchedules(filter, page)).map(({ id }) => id),
+        [`id ${name}`],
+      )
+    }
+  }
+})
+
+test("two prefixes on one server are two stores", async () => {
+  const [one, two] = [await aFreshStore(), await aFreshStore()]
+
+  await one.store.enqueue([aRun({ id: "r" })])
+
+  assert.deepEqual((await two.store.claim(aClaim())).runs, [])
+  assert.equal((await one.store.claim(aClaim())).runs.length, 1)
+})

@@ -1,0 +1,100 @@
+import assert from "node:assert/strict"
+import { setTimeout as sleep } from "node:timers/promises"
+import { BelfryError, type ErrorCode } from "belfry"
+import type { Store } from "belfry/store"
+import { Redis } from "ioredis"
+import { afterEach } from "vitest"
+import { systemClock } from "../../../src/engine/clock.ts"
+import { clientFor } from "../../../src/stores/redis/own-client.ts"
+import { createRedisStore } from "../../../src/stores/redis/redis-store.ts"
+import { startRedis } from "../../support/redis.ts"
+import { freshPrefix } from "../../support/redis-prefix.ts"
+
+const closings: (() => unknown)[] = []
+
+export interface Place {
+  readonly url: string
+  readonly prefix: string
+}
+
+/** As `redis(url)` makes it, with a deadline of the test's own. It is closed when the test ends. */
+export async function anOpenStore(place: Place, deadlineMs = 5_000): Promise<Store> {
+  const store = createRedisStore(
+    async () => ({ client: await clientFor(place.url, deadlineMs), isOurs: true }),
+    { prefix: `{${place.prefix}}`, deadlineMs, where: "the test's server", onWarning: assert.fail },
+    systemClock,
+  )
+  atTheEnd(() => store.close())
+  await store.open()
+  return store
+}
+
+/** A store where nothing is yet, and a client that knows nothing of Belfry. */
+export async function aFreshStore(
+  place = freshPrefix(),
+): Promise<{ store: Store; client: Redis; prefix: string; place: Place }> {
+  return { store: await anOpenStore(place), client: aClient(place.url), prefix: `{${place.prefix}}`, place }
+}
+
+/** On a server that nobody else asks anything meanwhile. */
+export async function aStoreAlone(): Promise<{ store: Store; client: Redis }> {
+  const server = await startRedis()
+  atTheEnd(() => server.stop())
+  return aFreshStore({ url: server.url, prefix: "belfry" })
+}
+
+/** How often the server ran each command during the work, from scripts too. */
+export async function commandsDuring(
+  client: Redis,
+  work: () => Promise<unknown>,
+): Promise<ReadonlyMap<string, number>> {
+  await client.config("RESETSTAT")
+  await work()
+  const lines = (await client.info("commandstats")).matchAll(/cmdstat_(\w+):calls=(\d+)/g)
+  return new Map([...lines].map(([, name, calls]) => [name!, Number(calls)]))
+}
+
+export function aClient(url: string): Redis {
+  const client = new Redis(url)
+  client.on("error", () => undefined)
+  atTheEnd(() => client.disconnect())
+  return client
+}
+
+/** Done when the test ends, after what was made later. */
+export function atTheEnd(close: () => unknown): void {
+  closings.push(close)
+}
+
+afterEach(async () => {
+  for (const close of closings.splice(0).reverse()) await close()
+})
+
+export async function rejectsWith(
+  code: ErrorCode,
+  work: Promise<unknown>,
+  words = /(?:)/,
+): Promise<BelfryError> {
+  let thrown: unknown
+  try {
+    await work
+  } catch (error) {
+    thrown = error
+  }
+  assert.ok(thrown instanceof BelfryError, `${thrown ?? "Nothing"} is thrown`)
+  assert.equal(thrown.code, code, thrown.message)
+  assert.match(thrown.message, words)
+  return thrown
+}
+
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  what = "it",
+  withinMs = 10_000,
+): Promise<void> {
+  const deadline = performance.now() + withinMs
+  while (!(await condition())) {
+    if (performance.now() > deadline) assert.fail(`${what} within ${withinMs / 1_000} s`)
+    await sleep(25)
+  }
+}

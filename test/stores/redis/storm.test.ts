@@ -1,0 +1,121 @@
+import assert from "node:assert/strict"
+import type { Store } from "belfry/store"
+import { test } from "vitest"
+import { DEFAULT_RETRY } from "../../../src/core/backoff.ts"
+import {
+  cancel,
+  fail,
+  type NewRun,
+  type Run,
+  type RunChange,
+  release,
+  retry,
+  succeed,
+} from "../../../src/core/run.ts"
+import {
+  aClaim,
+  aHeartbeat,
+  aPruning,
+  aRun,
+  aRunOf,
+  aSkip,
+  heldRun,
+} from "../../../src/store/laws/factories.ts"
+import { aPage, several } from "../../../src/store/laws/steps.ts"
+import { aFreshStore } from "./scratch.ts"
+import { assertInStep } from "./storm.ts"
+
+const NOTHING = { message: "✓", details: null }
+const NOBODY = { reason: null, by: null }
+const FAILURE = { outcome: "failed", error: "Error", output: NOTHING } as const
+const LEASES = ["a", "b"].map((name) => ({ name, leaseMs: 3 }))
+
+test("whatever happens to runs, everything they are found by is in step with them", async () => {
+  const { store, client, prefix } = await aFreshStore()
+  const seed = Number(process.env["BELFRY_SEED"] ?? Math.floor(Math.random() * 1e9))
+  const chance = chanceFrom(seed)
+
+  try {
+    for (let step = 0; step < 250; step++) {
+      await someStep(store, chance)
+      if (step % 50 === 49) await assertInStep(client, prefix)
+    }
+    await finishAll(store)
+    await assertInStep(client, prefix)
+    for (const kind of ["queue", "waiting", "parked", "unfinished", "running", "live"]) {
+      assert.deepEqual(await client.keys(`${prefix}:${kind}*`), [])
+    }
+  } catch (error) {
+    throw new Error(`Repeat it by BELFRY_SEED=${seed}`, { cause: error })
+  }
+})
+
+type Chance = (below: number) => number
+
+/** The same numbers for the same seed. */
+function chanceFrom(seed: number): Chance {
+  let state = seed
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
+  }
+}
+
+async function someStep(store: Store, chance: Chance): Promise<void> {
+  const kind = chance(10)
+  if (kind < 3) await store.enqueue(several(1 + chance(4), () => someRun(chance)))
+  else if (kind < 6)
+    await store.claim(aClaim({ tasks: LEASES, limit: 1 + chance(4), workerId: `w${chance(3)}` }))
+  else if (kind < 9)
+    await store.transition((await someRuns(store, chance)).flatMap((run) => someChange(run, chance)))
+  else if (chance(2) === 0) await store.prune(aPruning({ olderThanMs: 20, keepPerSchedule: 1, limit: 3 }))
+  else
+    await store.heartbeat(
+      aHeartbeat({ held: (await someRuns(store, chance)).map((run) => heldRun(run, { leaseMs: 3 })) }),
+    )
+}
+
+function someRun(chance: Chance): NewRun {
+  const over = {
+    task: ["a", "b"][chance(2)]!,
+    priority: chance(3) - 1,
+    liveKey: chance(3) === 0 ? `live-${chance(5)}` : null,
+    concurrencyLimit: [null, 1, 2][chance(3)]!,
+    concurrencyKey: chance(3) === 0 ? null : `key-${chance(2)}`,
+    delayMs: chance(4) === 0 ? 5 : 0,
+  }
+  if (chance(6) === 0) return aSkip({ ...over, scheduleId: "s1" })
+  return chance(2) === 0 ? aRun(over) : aRunOf(`s${chance(3)}`, over)
+}
+
+async function someRuns(store: Store, chance: Chance): Promise<readonly Run[]> {
+  const runs = await store.findRuns({}, aPage({ limit: 60 }))
+  return runs.length === 0 ? [] : several(1 + chance(4), () => runs[chance(runs.length)]!)
+}
+
+function someChange(run: Run, chance: Chance): readonly RunChange[] {
+  const change = [
+    () => succeed(run, NOTHING),
+    () => fail(run, { ...FAILURE, retry: "never" }, DEFAULT_RETRY, 0),
+    () => fail(run, { ...FAILURE, retry: { afterMs: 4 } }, DEFAULT_RETRY, 0),
+    () => release(run, "stopping"),
+    () => cancel(run, NOBODY),
+    () => retry(run, "ann"),
+  ][chance(6)]!()
+  const isEnd = change !== null && change.outcome !== null && run.state !== "running"
+  return change === null || isEnd ? [] : [change]
+}
+
+/** Everything that can run does, in the end: nothing was left waiting for a key that is free. */
+async function finishAll(store: Store): Promise<void> {
+  for (let rounds = 0; rounds < 500; rounds++) {
+    const { runs } = await store.claim(
+      aClaim({ tasks: LEASES.map(({ name }) => ({ name, leaseMs: 60_000 })) }),
+    )
+    await store.transition(runs.map((run) => succeed(run, NOTHING)))
+    const { pending, running } = await store.countRuns({})
+    if (pending + running === 0) return
+    if (runs.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  assert.fail("all runs come to an end")
+}
