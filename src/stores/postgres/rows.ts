@@ -1,6 +1,7 @@
 import type { Instant } from "../../core/instant.ts"
-import type { NewRun, Run, RunState, TriggeredBy } from "../../core/run.ts"
+import type { NewRun, Run, RunChange, RunState, TriggeredBy } from "../../core/run.ts"
 import type { LogLevel, StoredLogLine, Worker } from "../../store/store.ts"
+import { type ListColumn, listsOf, listTypes, rowsOfLists } from "./lists.ts"
 
 /** Rows as statements return them, and the records they stand for. Every value arrives as text: see `Database`. */
 
@@ -135,14 +136,14 @@ function stepOf(row: Row, from: number): Step {
 }
 
 /** A new run as parameters: one list for each column, so that any number of runs is one statement. */
-const NEW_RUN: readonly (readonly [column: string, type: string, read: (run: NewRun) => unknown])[] = [
+const NEW_RUN: readonly ListColumn<NewRun>[] = [
   ["id", "text", (run) => run.id],
-  ["task", "text", (run) => run.task],
+  ["task", "text", (run) => run.task, "shared"],
   ["payload", "text", (run) => (run.payload === null ? null : JSON.stringify(run.payload))],
-  ["priority", "integer", (run) => run.priority],
+  ["priority", "integer", (run) => run.priority, "shared"],
   ["schedule_id", "text", (run) => run.scheduleId],
   ["scheduled_for", "bigint", (run) => run.scheduledFor],
-  ["triggered_by", "text", (run) => run.triggeredBy],
+  ["triggered_by", "text", (run) => run.triggeredBy, "shared"],
   ["trigger", "text", (run) => run.trigger],
   ["missed", "text", (run) => textOrNull(run.missed)],
   ["live_key", "text", (run) => run.liveKey],
@@ -152,35 +153,42 @@ const NEW_RUN: readonly (readonly [column: string, type: string, read: (run: New
   ["timeout_ms", "bigint", (run) => run.timeoutMs],
   ["reason", "text", (run) => run.reason],
   ["by_name", "text", (run) => run.by],
-  ["state", "text", (run) => run.state],
-  ["delay_ms", "bigint", (run) => run.delayMs],
+  ["state", "text", (run) => run.state, "shared"],
+  ["delay_ms", "bigint", (run) => run.delayMs, "shared"],
   ["not_before", "bigint", (run) => run.notBefore],
   ["message", "text", (run) => run.message],
 ]
 
 export function newRunLists(runs: readonly NewRun[]): readonly unknown[] {
-  return NEW_RUN.map(([, , read]) => listOf(runs, read))
-}
-
-/** One value of each, as a parameter for `unnest`; null if nobody has one, which costs nothing to send and to read. */
-export function listOf<T>(items: readonly T[], read: (item: T) => unknown): readonly unknown[] | null {
-  const values = items.map(read)
-  return values.every((value) => value === null) ? null : values
+  return listsOf(NEW_RUN, runs)
 }
 
 /** For a function that takes such lists: `text[], text[], …`. */
-export function newRunTypes(more: readonly [column: string, type: string][] = []): string {
-  return [...NEW_RUN.map(([, type]) => type), ...more.map(([, type]) => type)]
-    .map((type) => `${type}[]`)
-    .join(", ")
+export function newRunTypes(more: readonly ListColumn<never>[] = []): string {
+  return listTypes([...NEW_RUN, ...more])
 }
 
-/** `unnest($1::text[], …) as n(id, …)`: the lists as rows again, their parameters beginning at `first`. */
-export function newRunRows(first: number, more: readonly [column: string, type: string][] = []): string {
-  const columns = [...NEW_RUN.map(([column, type]) => [column, type] as const), ...more]
-  const lists = columns.map(([, type], index) => `$${first + index}::${type}[]`)
-  return `unnest(${lists.join(", ")}) with ordinality as n(${columns.map(([column]) => column).join(", ")}, place)`
+/** The lists as rows `n` again, their parameters beginning at `first`. */
+export function newRunRows(first: number, more: readonly ListColumn<never>[] = []): string {
+  return `(${rowsOfLists([...NEW_RUN, ...more], first)}) as n`
 }
+
+/** One step of a run as parameters. */
+export const RUN_CHANGE: readonly ListColumn<RunChange>[] = [
+  ["id", "text", (change) => change.runId],
+  ["if_state", "text", (change) => change.ifState, "shared"],
+  ["if_attempt", "integer", (change) => change.ifAttempt, "shared"],
+  ["state", "text", (change) => change.state, "shared"],
+  ["claimable_in_ms", "bigint", (change) => change.claimableInMs],
+  ["failures", "integer", (change) => change.failures, "shared"],
+  ["lost", "integer", (change) => change.lost, "shared"],
+  ["outcome", "text", (change) => change.outcome],
+  ["message", "text", (change) => change.message],
+  ["details", "text", (change) => (change.details === null ? null : JSON.stringify(change.details))],
+  ["error", "text", (change) => change.error],
+  ["reason", "text", (change) => change.reason],
+  ["by_name", "text", (change) => change.by],
+]
 
 export const NEW_RUN_COLUMNS = `
     id, task, payload, priority, schedule_id, scheduled_for, triggered_by, trigger, missed, live_key, concurrency_key,

@@ -1,7 +1,9 @@
 import type { Json } from "../../core/json.ts"
+import type { FirePlan } from "../../core/plan.ts"
 import { definitionOf } from "../../core/reconcile.ts"
 import type { Schedule, ScheduleProgress } from "../../core/schedule.ts"
 import type { Trigger } from "../../core/timetable.ts"
+import type { ListColumn } from "./lists.ts"
 import { instantOf, jsonOf, ms, numberOf, type Row, type Text, textOrNull } from "./rows.ts"
 import { readOptions } from "./schedule-options.ts"
 
@@ -156,3 +158,19 @@ function functionOf(task: string, payload: Json): { name: string; payload: Text 
   if (typeof name !== "string" || Object.keys(rest).length > 0) return null
   return { name, payload: own === undefined ? null : JSON.stringify(own) }
 }
+
+/** What a plan makes of a schedule, as parameters; nothing where it takes the schedule away. */
+export const FIRE_PLAN: readonly ListColumn<FirePlan>[] = [
+  ["id", "text", (plan) => plan.scheduleId],
+  ["if_version", "bigint", (plan) => plan.ifVersion],
+  ["is_removed", "boolean", (plan) => plan.progress === null, "shared"],
+  ["next_run_at", "bigint", (plan) => plan.progress?.nextRunAt ?? null],
+  ["covered_until", "bigint", (plan) => plan.progress?.coveredUntil ?? null],
+  ["overrides", "text", (plan) => (plan.progress === null ? null : JSON.stringify(plan.progress.overrides))],
+  ["paused", "text", (plan) => textOrNull(plan.progress?.paused ?? null)],
+  ["run_count", "bigint", (plan) => plan.progress?.runCount ?? null],
+  ["last_run_id", "text", (plan) => plan.progress?.lastRunId ?? null],
+  ["last_run_at", "bigint", (plan) => plan.progress?.lastRunAt ?? null],
+  ["last_error", "text", (plan) => plan.progress?.lastError ?? null],
+  ["finished_at", "bigint", (plan) => plan.progress?.finishedAt ?? null],
+]

@@ -89,7 +89,7 @@ interface Asked {
 /** What the loops of every process ask for, all the time. They are functions, and their plans are kept. */
 const BY_LOOPS: readonly Asked[] = [
   {
-    // They are chosen from all that are due, up to two thousand.
+    // They are chosen from all that are due, up to a thousand.
     what: "due schedules, 50 of 300",
     most: 300,
     indexes: ["schedules_due", "schedules_pkey", "runs_key"],

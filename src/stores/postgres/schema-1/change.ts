@@ -1,12 +1,12 @@
-import { CLOCK, storyOf } from "../rows.ts"
+import { listTypes, rowsOfLists } from "../lists.ts"
+import { CLOCK, RUN_CHANGE, storyOf } from "../rows.ts"
 import { engineFunction } from "./engine-function.ts"
 
 // State and attempt fence each: a run that has moved since is not found by its row, also if it moves at this very moment.
 export const CHANGE = engineFunction({
   name: "change",
   isPatient: false,
-  takes:
-    "text[], text[], integer[], text[], bigint[], integer[], integer[], text[], text[], text[], text[], text[], text[]",
+  takes: listTypes(RUN_CHANGE),
   returns: "run_id text, is_awaited boolean",
   body: `
   with ${CLOCK}
@@ -26,12 +26,7 @@ export const CHANGE = engineFunction({
     ended_at = case when c.outcome is not null then clock.now end,
     attempts = ${storyOf("r")}
   from clock,
-    unnest(
-      $1::text[], $2::text[], $3::integer[], $4::text[], $5::bigint[], $6::integer[], $7::integer[], $8::text[], $9::text[],
-      $10::text[], $11::text[], $12::text[], $13::text[]
-    ) as c(
-      id, if_state, if_attempt, state, claimable_in_ms, failures, lost, outcome, message, details, error, reason, by_name
-    )
+    (${rowsOfLists(RUN_CHANGE, 1)}) as c
   where r.id = c.id
     and r.state = c.if_state
     and r.attempt = c.if_attempt

@@ -1,8 +1,10 @@
+import { listTypes, rowsOfLists } from "../lists.ts"
 import { CLOCK, NEW_RUN_COLUMNS, NEW_RUN_VALUES, newRunRows, newRunTypes } from "../rows.ts"
+import { FIRE_PLAN } from "../schedule-rows.ts"
 import { engineFunction } from "./engine-function.ts"
 
-const PLAN_TYPES =
-  "text[], bigint[], boolean[], bigint[], bigint[], text[], text[], bigint[], text[], bigint[], text[], bigint[]"
+/** Which plan a run is of. */
+const PLAN = ["plan", "bigint", () => null] as const
 
 /**
  * Advances schedules and creates their runs, in one statement: a plan happens whole or not at all.
@@ -19,23 +21,17 @@ const PLAN_TYPES =
 export const FIRE = engineFunction({
   name: "fire",
   isPatient: false,
-  takes: `${PLAN_TYPES}, ${newRunTypes([["plan", "bigint"]])}`,
+  takes: `${listTypes(FIRE_PLAN)}, ${newRunTypes([PLAN])}`,
   returns:
     "plan bigint, is_going boolean, is_standing boolean, created json, is_sooner boolean, nothing text",
   body: `
   with ${CLOCK},
   plans as (
-    select *
-    from unnest(
-      $1::text[], $2::bigint[], $3::boolean[], $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::bigint[], $9::text[],
-      $10::bigint[], $11::text[], $12::bigint[]
-    ) with ordinality as p(
-      id, if_version, is_removed, next_run_at, covered_until, overrides, paused, run_count, last_run_id, last_run_at,
-      last_error, finished_at, plan
-    )
+    select p.*, p.place as plan
+    from (${rowsOfLists(FIRE_PLAN, 1)}) as p
   ),
   new_runs as (
-    select * from ${newRunRows(13, [["plan", "bigint"]])}
+    select * from ${newRunRows(FIRE_PLAN.length + 1, [PLAN])}
   ),
   standing as (
     select plans.*, s.next_run_at as stood_at

@@ -29,7 +29,7 @@ const UNFINISHED = 3
 const SCHEDULE = 4
 
 /** So many of those due are chosen from. */
-const AMONG = 2_000
+const AMONG = 1_000
 
 /**
  * How many processes fire at the moment, as far as can be seen from here: each look takes a number, so those that were taken

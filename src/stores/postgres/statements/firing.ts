@@ -2,8 +2,9 @@ import type { FirePlan } from "../../../core/plan.ts"
 import type { FireAnswer, Hint } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
 import { isHeldByOthers, isUndone } from "../faults.ts"
+import { listsOf } from "../lists.ts"
 import { newRunLists } from "../rows.ts"
-import { progressValues } from "../schedule-rows.ts"
+import { FIRE_PLAN } from "../schedule-rows.ts"
 
 const PARAMETERS = Array.from({ length: 33 }, (_, index) => `$${index + 1}`).join(", ")
 
@@ -62,20 +63,13 @@ async function fireTogether(runner: Runner, plans: readonly FirePlan[]): Promise
 }
 
 function valuesOf(plans: readonly FirePlan[]): readonly unknown[] {
-  const progress = plans.map((plan) => (plan.progress === null ? NOTHING : progressValues(plan.progress)))
   const runs = plans.flatMap((plan, index) => plan.runs.map((run) => ({ run, plan: index + 1 })))
   return [
-    plans.map((plan) => plan.scheduleId),
-    plans.map((plan) => plan.ifVersion),
-    plans.map((plan) => plan.progress === null),
-    ...NOTHING.map((_, column) => progress.map((values) => values[column])),
+    ...listsOf(FIRE_PLAN, plans),
     ...newRunLists(runs.map(({ run }) => run)),
     runs.map(({ plan }) => plan),
   ]
 }
-
-/** As many as a progress has columns. */
-const NOTHING: readonly unknown[] = Array.from({ length: 9 }, () => null)
 
 function firedOf(rows: readonly (readonly (string | null)[])[]): Fired {
   const news = new Set<Hint>()

@@ -2,7 +2,8 @@ import { isFinished, type RunChange, type RunState } from "../../../core/run.ts"
 import type { Hint, TransitionAnswer } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
 import { isHeldByOthers, isTaken } from "../faults.ts"
-import { listOf } from "../rows.ts"
+import { listsOf } from "../lists.ts"
+import { RUN_CHANGE } from "../rows.ts"
 
 const CHANGE_RUNS = `
   select f.run_id, f.is_awaited
@@ -56,7 +57,7 @@ async function changeGroup(
   const sorted = [...changes].sort((a, b) => (a.runId < b.runId ? -1 : 1))
   let rows: Awaited<ReturnType<Runner["rows"]>>
   try {
-    rows = await runner.rows(CHANGE_RUNS, valuesOf(sorted))
+    rows = await runner.rows(CHANGE_RUNS, listsOf(RUN_CHANGE, sorted))
   } catch (error) {
     const { cause } = error as Error
     if (changes.length === 1 && isTaken(cause)) return [{ outcome: "held" }]
@@ -110,23 +111,4 @@ async function statesOf(
       { outcome: "stale", state: state as RunState, attempt: Number(attempt) },
     ]),
   )
-}
-
-function valuesOf(changes: readonly RunChange[]): readonly unknown[] {
-  const list = (read: (change: RunChange) => unknown) => listOf(changes, read)
-  return [
-    list((change) => change.runId),
-    list((change) => change.ifState),
-    list((change) => change.ifAttempt),
-    list((change) => change.state),
-    list((change) => change.claimableInMs),
-    list((change) => change.failures),
-    list((change) => change.lost),
-    list((change) => change.outcome),
-    list((change) => change.message),
-    list((change) => (change.details === null ? null : JSON.stringify(change.details))),
-    list((change) => change.error),
-    list((change) => change.reason),
-    list((change) => change.by),
-  ]
 }
