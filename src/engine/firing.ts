@@ -11,7 +11,7 @@ import type { Logger } from "./logger.ts"
 import { Loop } from "./loop.ts"
 
 /** How many schedules one turn plans: enough to amortise the round trip, few enough to share the work. */
-const BATCH = 250
+const BATCH = 500
 
 /**
  * Fires due schedules. Every process may run this loop over the same schedules at once: each reads, plans and offers its

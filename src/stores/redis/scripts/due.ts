@@ -8,10 +8,11 @@ import { SCHEDULES } from "../lua/schedules.ts"
 import { SCHEDULE_FIELDS, type ScheduleRow, scheduleOf } from "../schedule-rows.ts"
 import { SLICE, scriptOf } from "../script.ts"
 
-/** How many more of the due schedules are chosen from than are read: many processes then read different ones. */
-const SPREAD = 20
+/** So many of those due are chosen from. */
+const AMONG = 5_000
 
-// Arguments: how many, where to begin in [0, 1). Answers now, the next instant, and each schedule's fields and facts.
+// Arguments: how many. Answers now, the next instant, whether there are more, and each schedule's fields and facts. Each look
+// takes a number, and of the longest due the block that it falls on: so those who look at the same moment read different ones.
 const DUE = scriptOf(
   KEYS,
   SCHEDULES,
@@ -31,11 +32,12 @@ local function facts_of(id)
   return facts
 end
 
-local among = math.min(call('ZCOUNT', due, '-inf', now), limit * ${SPREAD})
-local from = math.floor(math.max(among - limit + 1, 1) * ARGV[2])
+local found = call('ZCOUNT', due, '-inf', now)
+local blocks = math.max(math.ceil(math.min(found, ${AMONG}) / math.max(limit, 1)), 1)
+local from = call('INCR', prefix .. ':turns') % blocks * limit
 local schedules = {}
-if limit > 0 and among > 0 then
-  for _, id in ipairs(call('ZRANGE', due, from, math.min(from + limit, among) - 1)) do
+if limit > 0 then
+  for _, id in ipairs(call('ZRANGE', due, from, math.min(from + limit, found) - 1)) do
     local fields = call('HMGET', schedule_key(id), ${SCHEDULE_FIELDS.map((field) => `'${field}'`).join(", ")})
     if fields[1] then
       fields[4] = facts_of(id)
@@ -44,13 +46,18 @@ if limit > 0 and among > 0 then
   end
 end
 local next_due = call('ZRANGEBYSCORE', due, '(' .. now, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
-return { now, next_due[2] or false, schedules }
+return { now, next_due[2] or false, found > #schedules and 1 or 0, schedules }
 `,
 )
 
 const SUCCESSES = scriptOf(KEYS, "return call('HMGET', prefix .. ':successes', unpack(ARGV))")
 
-type DueReply = readonly [now: number, nextDueAt: string | null, schedules: readonly DueRow[]]
+type DueReply = readonly [
+  now: number,
+  nextDueAt: string | null,
+  hasMore: number,
+  schedules: readonly DueRow[],
+]
 type DueRow = readonly [...ScheduleRow, unfinished: readonly UnfinishedRow[]]
 type UnfinishedRow = readonly [
   state: RunState,
@@ -61,8 +68,7 @@ type UnfinishedRow = readonly [
 ]
 
 export async function dueSchedules(connection: Connection, limit: number): Promise<DueSchedules> {
-  const args = [Math.min(limit, SLICE), connection.chance()]
-  const [now, nextDueAt, rows] = await connection.run<DueReply>(DUE, args)
+  const [now, nextDueAt, hasMore, rows] = await connection.run<DueReply>(DUE, [Math.min(limit, SLICE)])
   const found = rows.map(([version, definition, progress, unfinished]) => ({
     schedule: scheduleOf([version, definition, progress]),
     unfinished: unfinished.map(refOf),
@@ -71,7 +77,8 @@ export async function dueSchedules(connection: Connection, limit: number): Promi
   const successes = wanted.size === 0 ? NONE : await successesOf(connection, [...wanted])
   return {
     now,
-    nextDueAt: nextDueAt === null ? null : Number(nextDueAt),
+    // Whoever is given less than they asked for comes again at once while there is more.
+    nextDueAt: hasMore === 1 && rows.length < limit ? now : nextDueAt === null ? null : Number(nextDueAt),
     due: found.map(({ schedule, unfinished }) => ({
       schedule,
       facts: {

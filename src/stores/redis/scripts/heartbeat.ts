@@ -2,10 +2,11 @@ import type { Heartbeat, HeartbeatAnswer, HeldRun, Worker } from "../../../store
 import type { Connection } from "../connection.ts"
 import { KEYS } from "../lua/keys.ts"
 import { SETS } from "../lua/sets.ts"
+import type { Memory } from "../opening.ts"
 import { scriptOf, slicesOf } from "../script.ts"
 
 // Arguments: the worker, whether it leaves, what it says of itself, how many runs it holds; then those runs.
-// Answers now, and which it no longer holds: the id, the attempt and why.
+// Answers now; which it no longer holds: the id, the attempt and why; and what the server remembers.
 const BEAT = scriptOf(
   KEYS,
   SETS,
@@ -39,14 +40,19 @@ for at = 5, #ARGV, HELD do
     gone[#gone + 1] = { id, attempt, is_cancelled and 'cancelled' or 'lost' }
   end
 end
-return { now, gone }
+-- A beat counts like a change of a schedule: so a server that went back behind it is found out, whatever else it lost.
+return { now, gone, call('HGET', prefix .. ':schema', 'mark'), call('INCR', prefix .. ':versions') }
 `,
 )
 
-type BeatReply = readonly [now: number, gone: readonly GoneRow[]]
+type BeatReply = readonly [now: number, gone: readonly GoneRow[], mark: string | null, version: number]
 type GoneRow = readonly [runId: string, attempt: string, why: "cancelled" | "lost"]
 
-export async function beat(connection: Connection, heartbeat: Heartbeat): Promise<HeartbeatAnswer> {
+export async function beat(
+  connection: Connection,
+  memory: Memory,
+  heartbeat: Heartbeat,
+): Promise<HeartbeatAnswer> {
   const { worker, isLeaving, held } = heartbeat
   const { id, ...about } = worker
   const said = [id, isLeaving ? 1 : 0, JSON.stringify(about), held.length]
@@ -56,6 +62,7 @@ export async function beat(connection: Connection, heartbeat: Heartbeat): Promis
     const reply = await connection.run<BeatReply>(BEAT, [...said, ...slice.flatMap(heldArgs)])
     now = reply[0]
     gone.push(...reply[1])
+    memory.compare(reply[2], reply[3])
   }
   return { now, gone: gone.map(([runId, attempt, why]) => ({ runId, attempt: Number(attempt), why })) }
 }

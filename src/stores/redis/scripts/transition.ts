@@ -7,6 +7,7 @@ import { numberOrNone, scriptOf, slicesOf } from "../script.ts"
 
 // When a run with a key ends or waits again, as many that wait for that key come back to their queues as it has room for.
 const UNPARKING = `
+local news = {}
 local ROOM_MAX = 500
 
 local function unpark_of(key, place)
@@ -20,6 +21,7 @@ local function unpark_of(key, place)
   local runs = call('ZRANGE', waiting, 0, room - 1, 'WITHSCORES')
   if #runs > 0 then
     list_queue(queue, task, priority)
+    news.runs = true
   end
   for index = 1, #runs, 2 do
     put(waiting, runs[index], false)
@@ -51,7 +53,7 @@ end
 const CHANGING = `
 local now = now_ms()
 local now_text = whole(now)
-local news, touched, ended = {}, {}, {}
+local touched, ended = {}, {}
 
 -- Arguments of a change: the run, the state and attempt it is decided on, the new state, in how long the run is due, how the
 -- attempt ended, how many fields, and each field's name and value.
@@ -115,7 +117,7 @@ local function note(run, after)
   if state == 'cancelled' then
     news.cancelled = true
   end
-  if state == 'pending' or run.concurrency_limit then
+  if state == 'pending' then
     news.runs = true
   end
   if run.concurrency_key then
