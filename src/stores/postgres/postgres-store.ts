@@ -1,13 +1,14 @@
 import { BelfryError } from "../../core/errors.ts"
 import type { Hint, Store, TransactionalStore } from "../../store/store.ts"
 import type { Pool, Queryable } from "./client.ts"
+import { Crew } from "./crew.ts"
 import { Database, type DatabaseOptions, type Runner, type Waiting } from "./database.ts"
 import { migrate } from "./migrations.ts"
 import { News, NOTIFY } from "./news.ts"
 import { instantOf, ms } from "./rows.ts"
 import { Session } from "./session.ts"
 import { claimRuns } from "./statements/claiming.ts"
-import { Crew, dueSchedules } from "./statements/due.ts"
+import { dueSchedules } from "./statements/due.ts"
 import { enqueueRuns } from "./statements/enqueuing.ts"
 import { countRuns, findRuns, findWorkers } from "./statements/finding.ts"
 import { firePlans } from "./statements/firing.ts"
@@ -34,6 +35,7 @@ export function createPostgresStore(
   const door = new Door(makePool, options, waiting)
   return {
     ...operations({
+      waiting,
       pool: async () => (await door.opened()).database,
       reserved: async () => (await door.opened()).session.runner(),
       tell: async (hints) => door.tell(hints),
@@ -47,14 +49,15 @@ export function createPostgresStore(
       const stop = session.listen(onHint)
       return async () => stop()
     },
-    within: (transaction) => within(transaction, door),
+    within: (transaction) => within(transaction, door, waiting),
   }
 }
 
-function within(transaction: Queryable, door: Door): Store {
+function within(transaction: Queryable, door: Door, waiting: Waiting): Store {
   const runner = async () => (await door.opened()).database.on(transaction)
   return {
     ...operations({
+      waiting,
       pool: runner,
       reserved: runner,
       // With the commit, and not before it: who came sooner would find nothing.
@@ -69,13 +72,14 @@ function within(transaction: Queryable, door: Door): Store {
 }
 
 interface Ways {
+  readonly waiting: Waiting
   pool(): Promise<Runner>
   reserved(): Promise<Runner>
   tell(hints: readonly Hint[]): Promise<void>
 }
 
 function operations(ways: Ways): Omit<Store, "open" | "close" | "listen"> {
-  const crew = new Crew()
+  const crew = new Crew(ways.waiting)
   return {
     async now() {
       const [row] = await (await ways.pool()).rows(SELECT_NOW)
@@ -93,10 +97,12 @@ function operations(ways: Ways): Omit<Store, "open" | "close" | "listen"> {
       return answer
     },
     async dueSchedules({ limit }) {
+      await crew.stepBack()
       return dueSchedules(await ways.pool(), limit, crew)
     },
     async fire(plans) {
       const { answers, news } = await firePlans(await ways.pool(), plans)
+      crew.noteRaces(answers)
       await ways.tell(news)
       return answers
     },

@@ -80,17 +80,18 @@ export function definitionText(schedule: Schedule): string {
 
 /** In the order in which scripts take them: the text, when it is due, and what people read. */
 export function progressArgs(progress: ScheduleProgress): readonly (string | number)[] {
-  const { nextRunAt, lastRunAt, runCount } = progress
+  const { nextRunAt, lastRunAt, runCount, lastError } = progress
   return [
     JSON.stringify(progress),
     nextRunAt ?? "",
     textOrNone(nextRunAt),
     textOrNone(lastRunAt),
     String(runCount),
+    lastError ?? "",
   ]
 }
 
-export const PROGRESS_ARGS = 5
+export const PROGRESS_ARGS = 6
 
 function textOrNone(instant: Instant | null): string {
   return instant === null ? "" : new Date(instant).toISOString()

@@ -55,7 +55,7 @@ describe("a schedule's hash", () => {
     assert.deepEqual(fields, ["definition", "enabled", "progress", "run_count", "task", "version"])
   })
 
-  test("says when a run of it last succeeded and last failed, by the server's clock", async () => {
+  test("says when a run of it last succeeded, by the server's clock, and why one failed or it can't be planned", async () => {
     const { store, client, prefix } = await aFreshStore()
     await created(store, aSchedule({ id: "s" }))
     const read = () => client.hmget(`${prefix}:schedules:s`, "last_success", "last_error")
@@ -64,14 +64,18 @@ describe("a schedule's hash", () => {
     await store.transition([succeed(await running(store, aRunOf("s")), NOTHING)])
     const after = await store.now()
     const [success, noError] = await read()
-    const failure = { outcome: "failed", error: "Error", retry: "never", output: NOTHING } as const
+    const failure = { outcome: "failed", error: "Error: no paper", retry: "never", output: NOTHING } as const
     await store.transition([fail(await running(store, aRunOf("s")), failure, DEFAULT_RETRY, 0)])
     const [sameSuccess, error] = await read()
 
     assert.match(success!, RFC_3339)
     assert.ok(Date.parse(success!) >= before && Date.parse(success!) <= after)
     assert.deepEqual([noError, sameSuccess], [null, success])
-    assert.match(error!, RFC_3339)
+    assert.equal(error, "Error: no paper")
+
+    const [schedule] = await store.findSchedules({}, { afterId: null, limit: 1 })
+    await store.putSchedule({ ...schedule!, lastError: "The zone is unknown" }, schedule!.version)
+    assert.deepEqual(await read(), [success, "The zone is unknown"])
   })
 
   test("is not made again by a run that outlives its schedule", async () => {

@@ -2,6 +2,7 @@ import type { Instant } from "../../../core/instant.ts"
 import type { RunRef } from "../../../core/run.ts"
 import type { Schedule } from "../../../core/schedule.ts"
 import type { DueSchedules } from "../../../store/store.ts"
+import type { Crew } from "../crew.ts"
 import type { Runner } from "../database.ts"
 import { instantOf, jsonOf, ms, numberOf } from "../rows.ts"
 import { scheduleOf } from "../schedule-rows.ts"
@@ -31,29 +32,9 @@ const SCHEDULE = 4
 /** So many of those due are chosen from. */
 const AMONG = 1_000
 
-/**
- * How many processes fire at the moment, as far as can be seen from here: each look takes a number, so those that were taken
- * since our last one are the others' looks. It shrinks slowly, since most fall silent when nothing is left; and what it was
- * is the best guess when all wake again.
- */
-export class Crew {
-  size = 1
-  #turn = 0
-  #at = Number.NEGATIVE_INFINITY
-
-  note(turn: number, now: Instant): void {
-    const seen = Math.min(CREW_MAX, turn - this.#turn)
-    if (now - this.#at < 1_000) this.size = Math.max(1, seen, Math.floor(this.size * 0.8))
-    this.#turn = turn
-    this.#at = now
-  }
-}
-
-const CREW_MAX = 100
-
 export async function dueSchedules(runner: Runner, limit: number, crew: Crew): Promise<DueSchedules> {
   const rows = await runner.rows(SELECT_DUE, [limit, Math.max(limit, AMONG), crew.size])
-  crew.note(Number(rows[0]![TURN]), instantOf(rows[0]![NOW]!))
+  crew.noteTurn(Number(rows[0]![TURN]), instantOf(rows[0]![NOW]!))
   const found = rows
     .filter((row) => row[SCHEDULE] !== null)
     .map((row) => ({ schedule: scheduleOf(row, SCHEDULE), unfinished: unfinishedOf(row[UNFINISHED]!) }))

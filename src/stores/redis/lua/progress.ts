@@ -21,6 +21,11 @@ local function write_progress(id, at, version)
   else
     gone[#gone + 1] = 'last_run'
   end
+  -- Why it can't be planned. Once it can, the last error stays what it was, as that of a run does.
+  if ARGV[at + 5] ~= '' then
+    fields[#fields + 1] = 'last_error'
+    fields[#fields + 1] = ARGV[at + 5]
+  end
   call('HSET', key, unpack(fields))
   if #gone > 0 then
     call('HDEL', key, unpack(gone))

@@ -125,7 +125,7 @@ local function note(run, after)
   end
   if schedule and (state == 'succeeded' or state == 'failed') then
     ended[schedule] = ended[schedule] or {}
-    ended[schedule][state] = true
+    ended[schedule][state] = after.error or ''
   end
 end
 
@@ -143,7 +143,7 @@ local function write_ends()
         call('HSET', key, 'last_success', now_read)
       end
       if states.failed then
-        call('HSET', key, 'last_error', now_read)
+        call('HSET', key, 'last_error', states.failed)
       end
     end
   end
