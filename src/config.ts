@@ -10,7 +10,7 @@ import type { CommandDefinition, CommandTaskOptions, HttpTaskOptions } from "./t
 
 /** What `belfry.config.{ts,mjs,js,json,yaml}` may say. Flags and environment variables come before it. */
 export interface Config {
-  /** An address such as `./belfry.db`, or a store that was made here. */
+  /** An address such as `./belfry.db` or `redis://localhost/0?prefix=shop`, or a store that was made here. */
   readonly store?: string | Store
   /** The tasks this program performs, beside the built-in ones. */
   readonly tasks?: readonly AnyTask[]

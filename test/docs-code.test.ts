@@ -73,9 +73,18 @@ test("every export is in the reference", () => {
     [...reference.matchAll(/`([^`]+)`/g)].flatMap(([, code]) => code!.match(/\w+/g) ?? []),
   )
 
-  const doors = ["index", "cron", "testing", "store", "tasks", "sqlite", "config", "lock"].map((door) =>
-    join(ROOT, `src/${door}.ts`),
-  )
+  const doors = [
+    "index",
+    "cron",
+    "testing",
+    "store",
+    "tasks",
+    "sqlite",
+    "postgres",
+    "redis",
+    "config",
+    "lock",
+  ].map((door) => join(ROOT, `src/${door}.ts`))
   const missing = exportsOf(doors).filter((name) => !named.has(name))
 
   assert.deepEqual(missing, [])

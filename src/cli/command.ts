@@ -52,7 +52,8 @@ export interface Call {
 export const STORE_OPTIONS: readonly OptionSpec[] = [
   {
     flags: "--store <address>",
-    words: "where the data is: a path, sqlite:PATH or memory: (BELFRY_STORE; ./belfry.db unless said)",
+    words:
+      "where the data is: a path, postgres://…, redis://… or memory: (BELFRY_STORE; ./belfry.db unless said)",
   },
   {
     flags: "--config <file>",

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs"
 import { isAbsolute, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Store } from "../store/store.ts"
+import type { Check } from "./doctor-checks.ts"
 import { EXIT } from "./exit-codes.ts"
 import type { Io } from "./io.ts"
 import { Refusal } from "./refusal.ts"
@@ -16,6 +17,8 @@ export interface OpenedStore {
   readonly isNew: boolean
   /** Reads which schema the store is at, before it is opened; null for a store that has none or can't say. */
   readonly schema: (() => Promise<Schema>) | null
+  /** Looks at what only a store of this kind has. */
+  readonly checks?: () => Promise<readonly Check[]>
 }
 
 /** Every database has a number: what is stored (0: nothing of Belfry's yet), and what this version makes of it. */
@@ -25,8 +28,6 @@ export interface Schema {
 }
 
 const NOT_YET: Readonly<Record<string, string>> = {
-  redis: "Redis",
-  rediss: "Redis",
   mongodb: "MongoDB",
   "mongodb+srv": "MongoDB",
   mysql: "MySQL",
@@ -50,17 +51,18 @@ export async function storeAt(
   if (scheme === undefined || scheme.length === 1 || scheme === "sqlite" || scheme === "file")
     return sqliteAt(pathOf(address, io.cwd), mayCreate)
   if (scheme === "postgres" || scheme === "postgresql") return postgresAt(address, mayCreate)
+  if (scheme === "redis" || scheme === "rediss") return redisAt(address, { io, mayCreate })
   const name = NOT_YET[scheme]
   if (name !== undefined)
     throw new Refusal(
       EXIT.usage,
       `The store ${masked(address)} is ${name}, which this version of Belfry doesn't have.`,
-      "Use a SQLite file (--store ./belfry.db) or PostgreSQL (--store postgres://…).",
+      "Use a SQLite file (--store ./belfry.db), PostgreSQL (--store postgres://…) or Redis (--store redis://…).",
     )
   throw new Refusal(
     EXIT.usage,
     `The store ${masked(address)} has an unknown scheme "${scheme}:".`,
-    "Use a path, sqlite:PATH, postgres://… or memory:.",
+    "Use a path, sqlite:PATH, postgres://…, redis://… or memory:.",
   )
 }
 
@@ -82,14 +84,57 @@ async function postgresAt(url: string, mayCreate: boolean): Promise<OpenedStore>
   const { postgres, schemaOfDatabase } = await import("../postgres.ts")
   const schema = () => schemaOfDatabase(url)
   const isNew = (await schema()).stored === 0
-  if (isNew && !mayCreate) {
-    throw new Refusal(
-      EXIT.unavailable,
-      `There is no store in ${masked(url)}.`,
-      `Make one with: belfry start --store ${masked(url)}`,
-    )
-  }
+  if (isNew && !mayCreate) throw noStoreIn(masked(url))
   return { store: postgres(url), place: masked(url), isNew, schema }
+}
+
+/** Asked first, as a database is. */
+async function redisAt(
+  address: string,
+  { io, mayCreate }: { io: Io; mayCreate: boolean },
+): Promise<OpenedStore> {
+  const { url, prefix } = withoutPrefix(address)
+  const place = masked(address)
+  const [{ redis }, { factsOfServer }, { checkRedis }] = await Promise.all([
+    import("../redis.ts"),
+    import("../redis-facts.ts"),
+    import("./redis-checks.ts"),
+  ])
+  // Whoever only looks can't do anything about it, and `doctor` says the same.
+  const onWarning = (message: string) => (mayCreate ? io.err(`warning: ${message}\n`) : undefined)
+  const store = redis(url, { prefix, onWarning })
+  const facts = () => factsOfServer(url, { prefix, where: place })
+  const isNew = (await facts()).schema.stored === 0
+  if (isNew && !mayCreate) throw noStoreIn(place)
+  return {
+    store,
+    place,
+    isNew,
+    schema: async () => (await facts()).schema,
+    checks: async () => checkRedis(await facts()),
+  }
+}
+
+/** `redis://localhost:6379/0?prefix=shop`: the prefix is ours, the rest is the driver's. */
+function withoutPrefix(address: string): { readonly url: string; readonly prefix: string } {
+  if (!URL.canParse(address))
+    throw new Refusal(
+      EXIT.usage,
+      `The store ${masked(address)} is no address of a server.`,
+      "Write it like this: --store redis://user:password@localhost:6379/0?prefix=shop",
+    )
+  const url = new URL(address)
+  const prefix = url.searchParams.get("prefix") ?? "belfry"
+  url.searchParams.delete("prefix")
+  return { url: url.href, prefix }
+}
+
+function noStoreIn(place: string): Refusal {
+  return new Refusal(
+    EXIT.unavailable,
+    `There is no store in ${place}.`,
+    `Make one with: belfry start --store ${place}`,
+  )
 }
 
 /** `sqlite:belfry.db`, `sqlite:///var/lib/belfry.db`, `file:///…` or a plain path. */
@@ -111,5 +156,5 @@ function withoutScheme(address: string): string {
 
 /** An address as it may be shown: never with its password. */
 export function masked(address: string): string {
-  return address.replace(/(:\/\/[^:@/]*):[^@]*@/, "$1:***@")
+  return address.replace(/(:\/\/[^:@/]*):[^@]*@/, "$1:***@").replace(/([?&]password=)[^&]*/i, "$1***")
 }

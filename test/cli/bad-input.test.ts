@@ -29,7 +29,12 @@ const REFUSED: readonly (readonly [argv: readonly string[], code: number, what: 
   [["start", "boss"], 2, /no role "boss"/, /worker or server/],
   [["start", "--concurrency", "0"], 2, /--concurrency is "0"/, /from 1 to 10000/],
   [["schedule", "list"], 7, /There is no store at/, /belfry start/],
-  [["schedule", "list", "--store", "redis://u:secret@h/0"], 2, /redis:\/\/u:\*\*\*@h\/0 is Redis/, /SQLite/],
+  [
+    ["schedule", "list", "--store", "mongodb://u:secret@h/0"],
+    2,
+    /mongodb:\/\/u:\*\*\*@h\/0 is MongoDB/,
+    /SQLite/,
+  ],
   [["schedule", "list", "--store", "ftp://x"], 2, /unknown scheme "ftp:"/, /sqlite:PATH/],
   [["schedule", "list", "--store", "sqlite:"], 2, /names no file/, /--store \.\/belfry\.db/],
   [["schedule", "list", "--config", "nowhere.ts"], 3, /no configuration at .*nowhere\.ts/, /BELFRY_CONFIG/],

@@ -99,6 +99,7 @@ async function storeChecks({ io }: Call, session: Session): Promise<readonly Che
           `this host is ${Math.round(-offsetMs)} ms off the store's clock`,
           "Set the host's clock (NTP).",
         ),
+    ...((await session.checks?.()) ?? []),
     ...checkSchedules(schedules, now),
     ...checkWorkers(workers, schedules),
     ...(await checkRuns(scheduler, now)),

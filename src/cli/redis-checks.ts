@@ -1,0 +1,55 @@
+import type { RedisFacts } from "../redis-facts.ts"
+import { type Check, ok, warning } from "./doctor-checks.ts"
+
+/** What a server's settings mean for the promise. */
+export function checkRedis(facts: RedisFacts): readonly Check[] {
+  return [
+    ok("server", facts.version ?? "doesn't tell its version"),
+    evictionCheck(facts.eviction),
+    persistenceCheck(facts),
+  ]
+}
+
+/** A store doesn't open on a server that says anything else. */
+function evictionCheck(policy: string | null): Check {
+  if (policy === "noeviction")
+    return ok("eviction", "noeviction: a server that is full refuses, and forgets nothing")
+  return warning(
+    "eviction",
+    `${policy ?? "the server doesn't tell its maxmemory-policy"}: under any but noeviction, schedules and runs may vanish`,
+    "Set it: CONFIG SET maxmemory-policy noeviction",
+  )
+}
+
+const KEEP = "Set it: CONFIG SET appendonly yes, and the same in the server's configuration file."
+
+const FIRED_AGAIN = "its occurrences are fired again, with the same run ids"
+
+function persistenceCheck({ isAppendOnly, fsync, snapshots }: RedisFacts): Check {
+  const name = "persistence"
+  if (isAppendOnly === null)
+    return warning(
+      name,
+      "the server doesn't tell whether it keeps anything",
+      "Ask whoever runs it for appendonly yes.",
+    )
+  if (!isAppendOnly) {
+    const message =
+      snapshots === ""
+        ? "none: when the server restarts, every schedule and run is gone"
+        : `snapshots only (save ${snapshots ?? "unknown"}): a crash loses all that was written since the last one`
+    return warning(name, message, KEEP)
+  }
+  if (fsync === "always")
+    return ok(name, "appendonly, appendfsync always: whatever was answered survives a power cut")
+  if (fsync === "everysec")
+    return ok(
+      name,
+      `appendonly, appendfsync everysec: a power cut may lose the last second or two; ${FIRED_AGAIN}`,
+    )
+  return warning(
+    name,
+    `appendonly, appendfsync ${fsync ?? "unknown"}: a power cut may lose half a minute; ${FIRED_AGAIN}`,
+    "Set it: CONFIG SET appendfsync everysec, or always.",
+  )
+}

@@ -1,0 +1,89 @@
+import { BelfryError } from "./core/errors.ts"
+import { systemClock } from "./engine/clock.ts"
+import { Connection } from "./stores/redis/connection.ts"
+import { refusalOf } from "./stores/redis/faults.ts"
+import { clientFor } from "./stores/redis/own-client.ts"
+
+/** How far a server can be relied on, in its own words. Null is what it doesn't tell. */
+export interface RedisFacts {
+  /** Such as "Redis 7.0.15" or "Valkey 8.1.1". */
+  readonly version: string | null
+  /** As every database's: 0 where Belfry has never been. */
+  readonly schema: { readonly stored: number; readonly known: number }
+  /** Its `maxmemory-policy`. */
+  readonly eviction: string | null
+  readonly isAppendOnly: boolean | null
+  /** Its `appendfsync`: always, everysec or no. */
+  readonly fsync: string | null
+  /** Its `save`: when it makes snapshots, empty for never. */
+  readonly snapshots: string | null
+}
+
+/** Asks a server about itself, over a connection that is made for it. Changes nothing. */
+export async function factsOfServer(
+  url: string,
+  { prefix, where }: { readonly prefix: string; readonly where: string },
+): Promise<RedisFacts> {
+  const client = await clientFor(url, DEADLINE_MS)
+  let lastError: Error | null = null
+  client.on("error", (error) => {
+    lastError = error
+  })
+  const options = { prefix, where, deadlineMs: DEADLINE_MS, onWarning: () => undefined }
+  const connection = new Connection(client, true, options, systemClock)
+  try {
+    const info = fieldsOf(String(await connection.command("info")))
+    const stored = await connection.command("hget", `${tagged(prefix)}:schema`, "version")
+    return {
+      version: versionOf(info),
+      schema: { stored: Number(stored), known: SCHEMA },
+      eviction: info.get("maxmemory_policy") ?? null,
+      isAppendOnly: info.has("aof_enabled") ? info.get("aof_enabled") === "1" : null,
+      fsync: await settingOf(connection, "appendfsync"),
+      snapshots: await settingOf(connection, "save"),
+    }
+  } catch (error) {
+    throw withReason(error, lastError, where)
+  } finally {
+    client.disconnect()
+  }
+}
+
+/** A call is told only that it was tried often enough; why each try failed, such as an unknown host, is told to listeners. */
+function withReason(error: unknown, lastError: Error | null, where: string): unknown {
+  if (lastError === null || !(error instanceof BelfryError) || error.code !== "BELFRY_STORE_UNAVAILABLE")
+    return error
+  const text = `${where} can't be reached: ${lastError.message || (lastError as { code?: string }).code}.`
+  return new BelfryError(error.code, text, { cause: lastError })
+}
+
+const DEADLINE_MS = 5_000
+
+/** What opening a store makes; a test compares them. */
+const SCHEMA = 1
+
+function tagged(prefix: string): string {
+  return prefix.startsWith("{") ? prefix : `{${prefix}}`
+}
+
+/** Lines of `name:value`; others are headings. */
+function fieldsOf(info: string): ReadonlyMap<string, string> {
+  return new Map([...info.matchAll(/^(\w+):(.*?)\r?$/gm)].map(([, name, value]) => [name!, value!]))
+}
+
+/** Valkey gives the version of Redis that it stands in for, and its own. */
+function versionOf(info: ReadonlyMap<string, string>): string | null {
+  const [valkey, redis] = [info.get("valkey_version"), info.get("redis_version")]
+  if (valkey !== undefined) return `Valkey ${valkey}`
+  return redis === undefined ? null : `Redis ${redis}`
+}
+
+async function settingOf(connection: Connection, name: string): Promise<string | null> {
+  try {
+    return ((await connection.command("config", "get", name)) as readonly string[])[1] ?? null
+  } catch (error) {
+    if (refusalOf((error as Error).cause) === null) throw error
+    // Hosted servers often forbid the command.
+    return null
+  }
+}

@@ -1,0 +1,165 @@
+import assert from "node:assert/strict"
+import type { RunView, ScheduleView } from "belfry"
+import { describe, test } from "vitest"
+import type { Check } from "../../../src/cli/doctor-checks.ts"
+import { type Terminal, terminal } from "../../cli/support.ts"
+import { type ServerOptions, startRedis } from "../../support/redis.ts"
+import { freshPrefix } from "../../support/redis-prefix.ts"
+import { aClient, atTheEnd } from "./scratch.ts"
+
+/** A terminal whose store is a prefix of its own. */
+function aTerminal(): { shell: Terminal; address: string; prefix: string; url: string } {
+  const { url, prefix } = freshPrefix()
+  const address = `${url}/0?prefix=${prefix}`
+  return { shell: terminal({ env: { BELFRY_STORE: address } }), address, prefix, url }
+}
+
+async function aServer(options: ServerOptions): Promise<string> {
+  const server = await startRedis(options)
+  atTheEnd(() => server.stop())
+  return server.url
+}
+
+/** What `doctor` finds on a server, where a store is made first. */
+async function examined(url: string, isMade = true): Promise<{ code: number; checks: readonly Check[] }> {
+  const shell = terminal({ env: { BELFRY_STORE: url } })
+  if (isMade) assert.equal((await shell.run("migrate")).code, 0)
+  const { code, out } = await shell.run("doctor", "--json")
+  return { code, checks: JSON.parse(out) }
+}
+
+const found = ({ checks }: { checks: readonly Check[] }, name: string) => {
+  const check = checks.find((each) => each.name === name)
+  return check && `${check.result}: ${check.message}`
+}
+
+describe("a store named by a Redis address", () => {
+  test("is made by starting, steered from elsewhere, and found again", async () => {
+    const { shell, address } = aTerminal()
+    shell.write("belfry.config.json", JSON.stringify({ commands: { hello: { argv: ["echo", "hello"] } } }))
+    const ended = shell.run("start")
+    const greeting = await shell.shows(/Ctrl-C stops it/)
+
+    await shell.run(
+      ...["schedule", "create", "greet", "--task", "command", "--cron", "0 0 1 1 *"],
+      ...["--payload", '{"command":"hello"}'],
+    )
+    const followed = await shell.run("schedule", "trigger", "greet", "--follow")
+    shell.signal("SIGTERM")
+
+    assert.equal((await ended).code, 0)
+    assert.match(greeting, new RegExp(`Data +${address.replace(/[?.]/g, "\\$&")} \\(new\\)`))
+    assert.deepEqual([followed.code, /info +hello/.test(followed.out)], [0, true])
+    const [schedule] = await shell.json<ScheduleView[]>("schedule", "list")
+    const [run] = await shell.json<RunView[]>("run", "list")
+    assert.deepEqual([schedule?.id, run?.state, run?.attempt], ["greet", "succeeded", 1])
+  })
+
+  test("is not made by looking", async () => {
+    const { shell, prefix, url } = aTerminal()
+
+    const { code, err } = await shell.run("schedule", "list")
+    const status = await shell.run("migrate", "status")
+
+    assert.equal(code, 7)
+    assert.match(err, /There is no store in redis:.*\n.*belfry start --store redis:/)
+    assert.match(status.out, /no schema yet; it would be made at schema 1/)
+    assert.deepEqual(await aClient(url).keys(`{${prefix}}*`), [])
+  })
+
+  test("tells its schema once it is made", async () => {
+    const { shell } = aTerminal()
+
+    const made = await shell.run("migrate")
+    const planned = await shell.run("migrate", "plan")
+
+    assert.match(made.out, /was made at schema 1;/)
+    assert.deepEqual([planned.code, /schema 1, the newest/.test(planned.out)], [0, true])
+  })
+
+  test("shows no password, wherever it stands", async () => {
+    const shell = terminal()
+    const open = await aServer({})
+    await aClient(open).config("SET", "requirepass", "secret")
+    const url = open.replace("redis://", "")
+
+    const made = await shell.run("migrate", "--store", `redis://:secret@${url}`)
+    const spoken = await shell.run("doctor", "--store", `redis://${url}?password=secret`)
+    const refused = await shell.run("run", "list", "--store", `redis://:wrong-secret@${url}`)
+
+    assert.deepEqual([made.code, spoken.code], [0, 0])
+    assert.equal(refused.code, 6)
+    assert.match(refused.err, /refuses this user or password/)
+    for (const { out, err } of [made, spoken, refused]) assert.doesNotMatch(out + err, /secret/)
+  })
+
+  test("says why it can't be reached", async () => {
+    const refused = await terminal().run("migrate", "--store", "redis://127.0.0.1:1")
+    const unknown = await terminal().run("migrate", "--store", "redis://u:secret@nowhere.invalid/0")
+
+    assert.deepEqual([refused.code, unknown.code], [7, 7])
+    assert.match(refused.err, /redis:\/\/127\.0\.0\.1:1 can't be reached: .*ECONNREFUSED/)
+    assert.match(
+      unknown.err,
+      /redis:\/\/u:\*\*\*@nowhere\.invalid\/0 can't be reached: .*(ENOTFOUND|EAI_AGAIN)/,
+    )
+  })
+
+  test("has a plain prefix", async () => {
+    const { url } = freshPrefix()
+
+    const { code, err } = await terminal().run("migrate", "--store", `${url}?prefix=a/b`)
+
+    assert.notEqual(code, 0)
+    assert.match(err, /The prefix "a\/b" has to be a plain name/)
+  })
+})
+
+describe("doctor says what the server's settings mean", () => {
+  test("nothing is kept", async () => {
+    const health = await examined(await aServer({}))
+
+    assert.match(found(health, "server")!, /^ok: (Redis|Valkey) \d+\.\d+/)
+    assert.match(found(health, "eviction")!, /^ok: noeviction/)
+    assert.match(found(health, "persistence")!, /^warning: none: .* is gone$/)
+  })
+
+  test("snapshots are kept", async () => {
+    const health = await examined(await aServer({ settings: ["--save", "3600 1"] }))
+
+    assert.match(found(health, "persistence")!, /^warning: snapshots only \(save 3600 1\)/)
+  })
+
+  test.each([
+    ["always", /^ok: .*always: whatever was answered survives/],
+    ["everysec", /^ok: .*everysec: a power cut may lose the last second/],
+    ["no", /^warning: .* no: a power cut may lose half a minute/],
+  ])("the append-only file is written to the disk: %s", async (fsync, words) => {
+    const url = await aServer({ isKept: true, settings: ["--appendfsync", fsync] })
+
+    assert.match(found(await examined(url), "persistence")!, words)
+  })
+
+  test("it may throw keys away", async () => {
+    const url = await aServer({})
+    await examined(url)
+    await aClient(url).config("SET", "maxmemory-policy", "allkeys-lru")
+
+    const health = await examined(url, false)
+
+    assert.notEqual(health.code, 0)
+    assert.ok(
+      health.checks.some(({ result, message }) => result === "problem" && /allkeys-lru/.test(message)),
+    )
+  })
+
+  test("it doesn't tell", async () => {
+    const url = await aServer({ isKept: true })
+    await aClient(url).call("ACL", ["SETUSER", "guest", "on", ">pw", "~*", "&*", "+@all", "-config"])
+
+    const health = await examined(url.replace("redis://", "redis://guest:pw@"))
+
+    assert.match(found(health, "eviction")!, /^ok: noeviction/)
+    assert.match(found(health, "persistence")!, /^warning: appendonly, appendfsync unknown/)
+  })
+})

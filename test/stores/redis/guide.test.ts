@@ -1,0 +1,136 @@
+import assert from "node:assert/strict"
+import { execFile, spawn } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { promisify } from "node:util"
+import { createScheduler, defineTask, type Scheduler, silentLogger } from "belfry"
+import { redis } from "belfry/redis"
+import { test } from "vitest"
+import { type RedisServer, startRedis } from "../../support/redis.ts"
+import { findProgram } from "../../support/server-programs.ts"
+import { aClient, atTheEnd, until } from "./scratch.ts"
+
+/** Every `redis-cli` block of the guide, as it stands there but for the port, beside a running process. */
+
+const GUIDE = readFileSync(new URL("../../../docs/guides/redis.md", import.meta.url), "utf8")
+const LOOKS = [...GUIDE.matchAll(/```sh\n([^`]*redis-cli[^`]*)```\n\n```\n([^`]*)```/g)].map(
+  ([, commands, answer]) => ({ commands: commands!, answer: answer! }),
+)
+
+async function aServerAtWork(): Promise<{ server: RedisServer; scheduler: Scheduler }> {
+  const server = await startRedis()
+  atTheEnd(() => server.stop())
+  const report = defineTask({
+    name: "report",
+    run({ log }) {
+      log.info("Sending")
+      return { success: true, message: "Sent" }
+    },
+  })
+  const store = redis(server.url)
+  const scheduler = createScheduler({ store, tasks: [report], logger: silentLogger })
+  atTheEnd(() => scheduler.stop())
+  await scheduler.start()
+  await scheduler.schedules.create("nightly-report", {
+    task: report,
+    cron: "0 2 * * *",
+    timezone: "Europe/Paris",
+    startImmediately: true,
+  })
+  await until(async () => (await scheduler.runs.count()).succeeded === 1, "the first run ends")
+  return { server, scheduler }
+}
+
+/** As a terminal shows it. */
+async function shown(commands: string, server: RedisServer): Promise<string> {
+  const { stdout } = await promisify(execFile)("sh", ["-ec", typed(commands, server)])
+  return stdout
+}
+
+/** Of one who listens, once something happens. The store itself listens, too. */
+async function heard(command: string, server: RedisServer, happen: () => Promise<unknown>): Promise<string> {
+  const client = aClient(server.url)
+  const listener = spawn("sh", ["-ec", `exec ${typed(command, server)}`])
+  atTheEnd(() => listener.kill())
+  let output = ""
+  listener.stdout.on("data", (data) => {
+    output += data
+  })
+  const listeners = async () => Number((await client.pubsub("NUMSUB", "{belfry}:news"))[1])
+  await until(async () => (await listeners()) === 2, "somebody listens")
+  await happen()
+  await until(() => /"message"(.*\n){3}/.test(output), "it is heard")
+  return output
+}
+
+/** Valkey's own speaks the same, and comes without the other. */
+const CLIENT = findProgram("redis-cli") ?? findProgram("valkey-cli")!
+
+function typed(commands: string, { port }: RedisServer): string {
+  return commands
+    .replaceAll(/redis-cli(?! --(raw|scan))/g, "$& --no-raw")
+    .replaceAll("redis-cli", `${CLIENT} -p ${port}`)
+}
+
+/** Instants are other ones each time, and what the guide leaves out may be anything. */
+function assertShown(actual: string, guide: string): void {
+  const plain = (text: string) =>
+    text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "INSTANT").replaceAll(/\b\d{13}\b/g, "MILLISECONDS")
+  const pattern = plain(guide)
+    .replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")
+    .replaceAll("…", ".*")
+  assert.match(plain(actual), new RegExp(`^${pattern}$`))
+}
+
+test("the guide's commands show what it says", async () => {
+  const { server, scheduler } = await aServerAtWork()
+  assert.equal(LOOKS.length, 6)
+
+  for (const { commands, answer } of LOOKS) {
+    if (commands.includes("UNLINK")) await scheduler.stop()
+    const output = commands.includes("SUBSCRIBE")
+      ? await heard(commands, server, () => scheduler.schedules.trigger("nightly-report"))
+      : await shown(commands, server)
+    assertShown(firstLines(output, answer), answer)
+  }
+})
+
+/** More may be heard than the guide shows. */
+function firstLines(output: string, answer: string): string {
+  const { length } = answer.split("\n")
+  return `${output
+    .split("\n")
+    .slice(0, length - 1)
+    .join("\n")}\n`
+}
+
+test("the guide names every field of a schedule, and every kind of key", async () => {
+  const { server } = await aServerAtWork()
+  const client = aClient(server.url)
+  const named = new Set([...GUIDE.matchAll(/`:?([\w-]+)[^`]*`/g)].map(([, name]) => name))
+
+  const fields = Object.keys(await client.hgetall("{belfry}:schedules:nightly-report"))
+  const kinds = (await client.keys("{belfry}:*")).map((key) => key.split(":")[1])
+
+  assert.ok(fields.length > 7 && kinds.length > 10)
+  assert.deepEqual(
+    [...fields, ...kinds].filter((name) => !named.has(name)),
+    [],
+  )
+})
+
+test("the rights that the guide names are enough", async () => {
+  const { server } = await aServerAtWork()
+  const rights = /`(~\{belfry\}[^`]+)`/.exec(GUIDE)![1]!
+  await aClient(server.url).call("ACL", ["SETUSER", "guest", "on", ">pw", ...rights.split(" ")])
+  const store = redis(server.url.replace("redis://", "redis://guest:pw@"), { onWarning: assert.fail })
+  const performed: string[] = []
+  const other = defineTask({ name: "other", run: ({ run }) => void performed.push(run.id) })
+  const scheduler = createScheduler({ store, tasks: [other], logger: silentLogger })
+  atTheEnd(() => scheduler.stop())
+
+  await scheduler.start()
+  await scheduler.enqueue(other, undefined, { id: "as-a-guest" })
+
+  await until(() => performed.includes("as-a-guest"), "it is performed")
+  assert.equal((await scheduler.runs.get("as-a-guest"))?.task, "other")
+})
