@@ -7,10 +7,10 @@ import { engineFunction } from "./engine-function.ts"
  * Due schedules by schedules_due, each with the facts a plan needs, and when the next one is due.
  *
  * first     The longest due, `$2` of them.
- * turn      A number that every look takes.
- * shares    As many as the crew, `$3`, or as whole calls of `$1` are due: by its id, a schedule is in one of them. They are
- *           numbered from this turn's own, so that those who look at the same moment have different ones.
- * chosen    This turn's share, `$1` at most; if there is nothing in it, of the shares that come next.
+ * turn      A number that every look takes; and into how many shares the first are divided: as many as the crew, `$3`, or as
+ *           whole calls of `$1`, rounded up to a power of two, so that those who are of two minds about it still agree.
+ * own       This turn's share, by the schedules' ids: those who look at the same moment have different ones.
+ * chosen    If there is nothing in it, one of the others': they are at it, or have died.
  *
  * So processes that wake for the same thousand schedules read different ones, however many they are. The clock is asked by a
  * subquery: joined, it would be a filter, and the whole index would be walked.
@@ -23,7 +23,7 @@ export const DUE = engineFunction({
   body: `
   with ${CLOCK},
   first as materialized (
-    select s.id
+    select s.id, hashtext(s.id) as hash
     from belfry.schedules as s
     where s.next_run_at <= (select clock.now from clock)
     order by s.next_run_at
@@ -31,28 +31,27 @@ export const DUE = engineFunction({
   ),
   turn as materialized (
     select nextval('belfry.turns') as number,
-      greatest($3, count(*) / $1) as shares,
-      count(*) as found
+      count(*) as found,
+      1 << ceil(log(greatest($3, count(*) / $1, 1)) / log(2))::integer as shares
     from first
   ),
-  shares as materialized (
-    select first.id, mod((hashtext(first.id) & 2147483647) + turn.number, turn.shares) as share
+  own as materialized (
+    select first.id
     from first
     cross join turn
+    where (first.hash + turn.number) & (turn.shares - 1) = 0
+    limit $1
   ),
-  share as materialized (
-    select least($1, coalesce(
-      nullif(count(*) filter (where shares.share = 0), 0),
-      ceil(count(*) / max(turn.shares)::float8)
-    )) as size
-    from shares
-    cross join turn
-  ),
-  chosen as (
-    select shares.id
-    from shares
-    order by shares.share
-    limit (select share.size from share)
+  chosen as materialized (
+    select own.id
+    from own
+    union all
+    (
+      select first.id
+      from first
+      where not exists (select 1 from own)
+      limit least($1, 1)
+    )
   ),
   due as materialized (
     select s.*
@@ -66,7 +65,10 @@ export const DUE = engineFunction({
   )
   select ${ms("clock.now")},
     -- Whoever is given less than they asked for comes again at once while there is more.
-    case when share.size < least($1, turn.found) then ${ms("clock.now")} else ${ms("next.at")} end,
+    case
+      when (select count(*) from chosen) < least($1, turn.found) then ${ms("clock.now")}
+      else ${ms("next.at")}
+    end,
     turn.number,
     (
       select json_agg(json_build_array(u.id, u.state, u.attempt, u.failures, u.lost))
@@ -83,7 +85,6 @@ export const DUE = engineFunction({
   from clock
   cross join next
   cross join turn
-  cross join share
   left join due on true
   order by due.next_run_at`,
 })
