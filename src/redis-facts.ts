@@ -3,6 +3,7 @@ import { systemClock } from "./engine/clock.ts"
 import { Connection } from "./stores/redis/connection.ts"
 import { refusalOf } from "./stores/redis/faults.ts"
 import { clientFor } from "./stores/redis/own-client.ts"
+import { taggedPrefix } from "./stores/redis/place.ts"
 
 /** How far a server can be relied on, in its own words. Null is what it doesn't tell. */
 export interface RedisFacts {
@@ -33,7 +34,7 @@ export async function factsOfServer(
   const connection = new Connection(client, true, options, systemClock)
   try {
     const info = fieldsOf(String(await connection.command("info")))
-    const stored = await connection.command("hget", `${tagged(prefix)}:schema`, "version")
+    const stored = await connection.command("hget", `${taggedPrefix(prefix)}:schema`, "version")
     return {
       version: versionOf(info),
       schema: { stored: Number(stored), known: SCHEMA },
@@ -61,10 +62,6 @@ const DEADLINE_MS = 5_000
 
 /** What opening a store makes; a test compares them. */
 const SCHEMA = 1
-
-function tagged(prefix: string): string {
-  return prefix.startsWith("{") ? prefix : `{${prefix}}`
-}
 
 /** Lines of `name:value`; others are headings. */
 function fieldsOf(info: string): ReadonlyMap<string, string> {

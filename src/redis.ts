@@ -1,8 +1,8 @@
-import { BelfryError } from "./core/errors.ts"
 import { systemClock } from "./engine/clock.ts"
 import type { Store } from "./store/store.ts"
 import type { RedisClient } from "./stores/redis/client.ts"
 import { clientFor } from "./stores/redis/own-client.ts"
+import { placeOf, taggedPrefix } from "./stores/redis/place.ts"
 import { createRedisStore } from "./stores/redis/redis-store.ts"
 
 export { type LockClient, type RedisLocksOptions, redisLocks } from "./redis-locks.ts"
@@ -25,7 +25,7 @@ export function redis(server: string | RedisClient, options: RedisStoreOptions =
         : { client: server, isOurs: false },
     {
       prefix: taggedPrefix(prefix),
-      where: typeof server === "string" ? placeOf(server) : "the Redis server",
+      where: placeOf(server),
       deadlineMs: DEADLINE_MS,
       onWarning,
     },
@@ -36,27 +36,6 @@ export function redis(server: string | RedisClient, options: RedisStoreOptions =
 /** Longer than any script of Belfry's takes on a server that is well. */
 const DEADLINE_MS = 5_000
 
-/** A cluster places a key by what stands in its first braces: so all keys of a prefix are on one node. */
-function taggedPrefix(prefix: string): string {
-  const name = /^\{(.+)\}$/.exec(prefix)?.[1] ?? prefix
-  if (!/^[\w.:-]{1,100}$/.test(name)) {
-    const text = `The prefix "${prefix}" has to be a plain name: letters, digits and any of _ . : -`
-    throw new BelfryError("BELFRY_STORE_UNFIT", text)
-  }
-  return `{${name}}`
-}
-
 function warn(message: string): void {
   process.emitWarning(message, { code: "BELFRY_REDIS_UNKNOWN" })
-}
-
-/** Without the password. */
-function placeOf(url: string): string {
-  try {
-    const { host, pathname } = new URL(url)
-    return `Redis at ${host}${pathname.replace(/^\/$/, "")}`
-  } catch {
-    // The driver understands other forms too, and says what is wrong with this one.
-    return "Redis"
-  }
 }

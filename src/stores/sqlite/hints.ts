@@ -1,6 +1,6 @@
 import type { Hint } from "../../store/store.ts"
 import type { Connection, Waiting } from "./connection.ts"
-import { type News, readNews } from "./statements/news.ts"
+import { type News, readNews, type Told } from "./statements/news.ts"
 
 /** How often the file is looked at for other processes' commits, while somebody listens: a read of shared memory. */
 const WATCH_EVERY_MS = 100
@@ -83,9 +83,9 @@ export class Hints {
   }
 }
 
-const HINTS: readonly Hint[] = ["schedules", "runs", "cancelled"]
+const HINTS: readonly Told[] = ["schedules", "runs", "cancelled"]
 
 function added(news: News, hints: readonly Hint[]): News {
-  const count = (hint: Hint) => news[hint] + (hints.includes(hint) ? 1 : 0)
+  const count = (hint: Told) => news[hint] + (hints.includes(hint) ? 1 : 0)
   return { schedules: count("schedules"), runs: count("runs"), cancelled: count("cancelled") }
 }

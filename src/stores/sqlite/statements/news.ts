@@ -3,7 +3,10 @@ import type { Connection } from "../connection.ts"
 
 /** How often each hint was due: what other processes compare to learn whether a commit concerns them. */
 
-export type News = Readonly<Record<Hint, number>>
+/** A file that was replaced by an older one is another file: nobody tells of that. */
+export type Told = Exclude<Hint, "forgotten">
+
+export type News = Readonly<Record<Told, number>>
 
 const ADD_NEWS = `
   update belfry_meta
