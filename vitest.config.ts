@@ -31,15 +31,22 @@ function onPostgres(
 }
 
 /** As those on PostgreSQL do. */
-const onRedis: TestProjectInlineConfiguration = {
-  extends: true,
-  test: {
-    name: "redis",
-    include: REDIS,
-    globalSetup: "test/support/redis-setup.ts",
-    testTimeout: 30_000,
-    hookTimeout: 120_000,
-  },
+function onRedis(
+  name: string,
+  include: readonly string[],
+  { isValkey }: { isValkey: boolean },
+): TestProjectInlineConfiguration {
+  return {
+    extends: true,
+    test: {
+      name,
+      include: [...include],
+      globalSetup: "test/support/redis-setup.ts",
+      provide: { isValkey },
+      testTimeout: 30_000,
+      hookTimeout: 120_000,
+    },
+  }
 }
 
 /** The oldest that is supported and the newest; the machine's own is most often between them. */
@@ -69,7 +76,8 @@ export default defineConfig({
       ...VERSIONS.map((version) =>
         onPostgres(`postgres-${version}`, ["test/conformance/postgres.test.ts"], version),
       ),
-      onRedis,
+      onRedis("redis", REDIS, { isValkey: false }),
+      onRedis("valkey", ["test/conformance/redis.test.ts"], { isValkey: true }),
     ],
   },
 })

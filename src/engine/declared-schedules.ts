@@ -11,13 +11,16 @@ const PAGE = 500
 
 /**
  * The stored schedules that this process declares, as last seen: what it goes on with if they can't be read any more. Read
- * again at every poll, so that a pause made by somebody else is honoured then, too.
+ * again at every poll, so that a pause made by somebody else is honoured then, too. A store that has lost them gets them back.
  */
 export class DeclaredSchedules {
   readonly #store: Store
   readonly #seen = new Map<string, Schedule>()
+  /** Not there any more at the last look: deleted, or lost by a store that says so only after we looked. */
+  #gone: readonly Schedule[] = []
   readonly #loop: Loop
   #ids: readonly string[] = []
+  #isToRestore = false
 
   constructor(context: { store: Store; clock: Clock; logger: Logger; events: Events; pollMs: number }) {
     const { logger, events } = context
@@ -40,6 +43,12 @@ export class DeclaredSchedules {
     if (ids.length > 0) this.#loop.start()
   }
 
+  /** The store may have lost them. */
+  restore(): void {
+    this.#isToRestore = true
+    this.#loop.wake()
+  }
+
   stop(): Promise<void> {
     return this.#loop.stop()
   }
@@ -55,13 +64,23 @@ export class DeclaredSchedules {
   }
 
   async #read(): Promise<number> {
+    if (this.#isToRestore) await this.#putBack()
     const found: Schedule[] = []
     for (let start = 0; start < this.#ids.length; start += PAGE) {
       const ids = this.#ids.slice(start, start + PAGE)
       found.push(...(await this.#store.findSchedules({ ids }, { afterId: null, limit: PAGE })))
     }
+    const before = [...this.#seen.values()]
     this.#seen.clear()
     for (const schedule of found) this.#seen.set(schedule.id, schedule)
+    this.#gone = before.filter(({ id }) => !this.#seen.has(id))
     return Number.POSITIVE_INFINITY
+  }
+
+  /** As last seen, so that a pause and what is owed since are kept. One that is stored is left as it is. */
+  async #putBack(): Promise<void> {
+    for (const schedule of [...this.#gone, ...this.#seen.values()])
+      await this.#store.putSchedule(schedule, null)
+    this.#isToRestore = false
   }
 }

@@ -1,3 +1,4 @@
+import { BelfryError } from "../core/errors.ts"
 import type { Schedule } from "../core/schedule.ts"
 import { describeThrown } from "../core/thrown.ts"
 import type { Hint, Store } from "../store/store.ts"
@@ -16,6 +17,9 @@ import { Worker } from "./worker.ts"
 export type Role = "fire" | "work"
 
 const PRUNE_EVERY_MS = 10 * 60_000
+
+const FORGOTTEN =
+  "The store has lost what it had confirmed: it was emptied, restored from an older copy, or replaced by a replica that was behind. What this process declares is stored again; what was due in the time that is lost may happen again."
 
 /** The loops of one process, started and stopped together, and woken by the store's hints. */
 export class Engine {
@@ -56,8 +60,8 @@ export class Engine {
     this.#roles = rolesOf(about.roles, this.#context)
     this.#isRunning = true
     await this.#listen()
+    this.#declared.start(about.declared)
     if (this.#roles.includes("fire")) {
-      this.#declared.start(about.declared)
       this.#firing.start()
       this.#local.start(about.local)
     }
@@ -92,6 +96,19 @@ export class Engine {
     if (hint === "schedules") this.#firing.wake()
     if (hint === "runs") this.#worker.wake()
     if (hint === "cancelled") this.#worker.check()
+    if (hint === "forgotten") this.#recover()
+  }
+
+  /** What was due in the time that is lost is due again, and becomes the same runs: their ids are made of schedule and instant. */
+  #recover(): void {
+    const { logger, events } = this.#context
+    const error = new BelfryError("BELFRY_STORE_FORGOT", FORGOTTEN)
+    logger.error({ component: "store", code: error.code }, FORGOTTEN)
+    events.error(error, "store")
+    this.#declared.restore()
+    this.#firing.wake()
+    this.#worker.wake()
+    this.#worker.check()
   }
 
   /** Hints only make things faster, so a store that can't give any is no reason not to start. */

@@ -116,8 +116,11 @@ export function isTransactional(store: Store): store is TransactionalStore {
   return "within" in store
 }
 
-/** What may have happened: something about schedules, runs to claim, or held runs that were taken away. */
-export type Hint = "schedules" | "runs" | "cancelled"
+/**
+ * What may have happened: something about schedules, runs to claim, or held runs that were taken away. And `forgotten`: the
+ * store has lost something it had confirmed. Only stores that can notice say it, each to its own listeners, once for a loss.
+ */
+export type Hint = "schedules" | "runs" | "cancelled" | "forgotten"
 
 export type Swap = { readonly outcome: "done"; readonly version: number } | { readonly outcome: "stale" }
 

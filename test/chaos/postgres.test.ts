@@ -1,15 +1,14 @@
 import assert from "node:assert/strict"
-import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
-import { fileURLToPath } from "node:url"
 import { postgres } from "belfry/postgres"
 import type { Store } from "belfry/store"
 import { afterAll, afterEach, beforeAll, beforeEach, test } from "vitest"
 import { succeed } from "../../src/core/run.ts"
 import { aSchedule } from "../../src/store/laws/factories.ts"
+import { killPrograms, startProgram, stopProgram, until } from "../support/child-programs.ts"
 import { type Postgres, query, startPostgres } from "../support/postgres.ts"
 
 /**
@@ -25,7 +24,6 @@ const KILLED_MIN = 6
 let server: Postgres
 let url: string
 let folder: string
-const children = new Set<ChildProcess>()
 
 beforeAll(async () => {
   server = await startPostgres({ fsync: true })
@@ -38,8 +36,7 @@ beforeEach(async () => {
 })
 
 afterEach(() => {
-  for (const child of children) child.kill("SIGKILL")
-  children.clear()
+  killPrograms()
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -73,7 +70,7 @@ test("eight writers, killed at random, and a server that is killed, give no atte
     killed++
     writers[index] = startWriter(`w${index}-${killed}`)
   }
-  const reports = await Promise.all(writers.map(stopped))
+  const reports = await Promise.all(writers.map(stopProgram))
   await finishRest(store)
   await store.close()
 
@@ -240,47 +237,10 @@ async function assertWitnessed(): Promise<void> {
 }
 
 function startWriter(name: string) {
-  return start("postgres-writer.ts", [url, name, join(folder, name)])
+  return startProgram(new URL("postgres-writer.ts", import.meta.url), [url, name, join(folder, name)])
 }
 
 function startScheduler(name: string, task: string) {
-  const started = start("postgres-scheduler.ts", [url, name, task])
+  const started = startProgram(new URL("postgres-scheduler.ts", import.meta.url), [url, name, task])
   return { ...started, lines: started.lines as readonly Line[] }
-}
-
-function start(program: string, given: readonly string[]) {
-  const file = fileURLToPath(new URL(program, import.meta.url))
-  const child = spawn(process.execPath, ["--import", "tsx", file, ...given], {
-    stdio: ["pipe", "pipe", "inherit"],
-  })
-  children.add(child)
-  const lines: unknown[] = []
-  let rest = ""
-  child.stdout.on("data", (chunk) => {
-    const parts = (rest + String(chunk)).split("\n")
-    rest = parts.pop()!
-    lines.push(...parts.map((part) => JSON.parse(part)))
-  })
-  child.stdin.on("error", () => undefined)
-  const ended = new Promise<number | null>((resolve) => {
-    child.on("close", (code) => {
-      children.delete(child)
-      resolve(code)
-    })
-  })
-  return { process: child, lines, ended }
-}
-
-async function stopped(writer: ReturnType<typeof startWriter>): Promise<unknown> {
-  writer.process.stdin!.write("stop\n")
-  assert.equal(await writer.ended, 0, "a writer that is asked to stop ends well")
-  return writer.lines[0]
-}
-
-async function until(condition: () => boolean, what: string): Promise<void> {
-  for (let times = 0; times < 600; times++) {
-    if (condition()) return
-    await sleep(50)
-  }
-  assert.fail(`${what} within half a minute`)
 }

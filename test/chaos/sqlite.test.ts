@@ -1,14 +1,14 @@
 import assert from "node:assert/strict"
-import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
+import { setTimeout as sleep } from "node:timers/promises"
 import { sqlite } from "belfry/sqlite"
 import type { Run, Store } from "belfry/store"
 import { afterEach, beforeEach, test } from "vitest"
 import { aSchedule } from "../../src/store/laws/factories.ts"
 import { loadDriver } from "../../src/stores/sqlite/driver.ts"
+import { killPrograms, startProgram, stopProgram, until } from "../support/child-programs.ts"
 
 /** Several processes on one file, some of them killed in the middle of whatever they do. */
 
@@ -19,7 +19,6 @@ const KILLED_MIN = 10
 
 let folder: string
 let path: string
-const children = new Set<ChildProcess>()
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "belfry-chaos-"))
@@ -27,8 +26,7 @@ beforeEach(() => {
 })
 
 afterEach(() => {
-  for (const child of children) child.kill("SIGKILL")
-  children.clear()
+  killPrograms()
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -39,23 +37,23 @@ test("eight writers, killed at random, give no attempt twice and lose no run", a
   const writers = Array.from({ length: WRITERS }, (_, index) => startWriter(`w${index}`))
   let killed = 0
   // Starting takes most of a process's time here, so each may work for some seconds before its turn comes.
-  await pass(3_000)
+  await sleep(3_000)
   // On a slow machine until enough have died.
   while (Date.now() - began < FOR_MS || killed < KILLED_MIN) {
-    await pass(500 + Math.random() * 700)
+    await sleep(500 + Math.random() * 700)
     const index = Math.floor(Math.random() * WRITERS)
     const victim = writers[index]!
     // Every other one dies wherever it is, the rest with runs in hand.
     if (killed % 2 === 1) {
       victim.process.stdin!.write("hold\n")
-      await until(() => victim.lines.length > 0)
+      await until(() => victim.lines.length > 0, "a writer holds runs")
     }
     victim.process.kill("SIGKILL")
     await victim.ended
     killed++
     writers[index] = startWriter(`w${index}-${killed}`)
   }
-  const reports = await Promise.all(writers.map(stopped))
+  const reports = await Promise.all(writers.map(stopProgram))
   await finishRest(store)
 
   const runs = await allRuns(store)
@@ -80,15 +78,15 @@ test("eight writers, killed at random, give no attempt twice and lose no run", a
 test("when a scheduler is killed in the middle of a run, the other one takes over after the lease", async () => {
   const [first, second] = [startScheduler("first"), startScheduler("second")]
   const lines = () => [...first.lines, ...second.lines]
-  await until(() => lines().filter(({ what }) => what === "ended").length >= 4)
+  await until(() => lines().filter(({ what }) => what === "ended").length >= 4, "they work")
   const isBusy = () =>
     first.lines.some(({ what, runId }) => what === "begun" && !hasEnded(first.lines, runId))
-  await until(isBusy)
+  await until(isBusy, "the first is at work")
 
   first.process.kill("SIGKILL")
   await first.ended
   const orphans = first.lines.filter(({ what, runId }) => what === "begun" && !hasEnded(first.lines, runId))
-  await until(() => orphans.every(({ runId }) => hasEnded(second.lines, runId)))
+  await until(() => orphans.every(({ runId }) => hasEnded(second.lines, runId)), "the second takes over")
 
   second.process.kill("SIGTERM")
   await second.ended
@@ -142,7 +140,7 @@ async function finishRest(store: Store): Promise<void> {
     await store.transition(runs.map((run) => succeed(run, { message: "last", details: null })))
     const { pending, running } = await store.countRuns({})
     if (pending + running === 0) return
-    if (runs.length === 0) await pass(100)
+    if (runs.length === 0) await sleep(100)
   }
   assert.fail("what was left is finished within ten seconds")
 }
@@ -176,55 +174,12 @@ async function integrity(): Promise<unknown> {
 }
 
 function startWriter(name: string) {
-  return start("sqlite-writer.ts", name)
+  return startProgram(new URL("sqlite-writer.ts", import.meta.url), [path, name])
 }
 
 function startScheduler(name: string) {
-  const started = start("sqlite-scheduler.ts", name)
+  const started = startProgram(new URL("sqlite-scheduler.ts", import.meta.url), [path, name])
   return { ...started, lines: started.lines as readonly Line[] }
-}
-
-function start(program: string, name: string) {
-  const file = fileURLToPath(new URL(program, import.meta.url))
-  const child = spawn(process.execPath, ["--import", "tsx", file, path, name], {
-    stdio: ["pipe", "pipe", "inherit"],
-  })
-  children.add(child)
-  const lines: unknown[] = []
-  let rest = ""
-  child.stdout.on("data", (chunk) => {
-    const parts = (rest + String(chunk)).split("\n")
-    rest = parts.pop()!
-    lines.push(...parts.map((part) => JSON.parse(part)))
-  })
-  child.stdin.on("error", () => undefined)
-  const ended = new Promise<number | null>((resolve) => {
-    child.on("close", (code) => {
-      children.delete(child)
-      resolve(code)
-    })
-  })
-  return { process: child, lines, ended }
-}
-
-async function stopped(writer: ReturnType<typeof startWriter>): Promise<unknown> {
-  writer.process.stdin!.write("stop\n")
-  assert.equal(await writer.ended, 0, "a writer that is asked to stop ends well")
-  return writer.lines[0]
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  for (let times = 0; times < 600; times++) {
-    if (condition()) return
-    await pass(50)
-  }
-  assert.fail("it happens within half a minute")
-}
-
-function pass(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms)
-  })
 }
 
 function sum(numbers: readonly number[]): number {

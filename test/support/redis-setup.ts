@@ -4,6 +4,8 @@ import { startRedis } from "./redis.ts"
 
 declare module "vitest" {
   interface ProvidedContext {
+    /** From the project's configuration; whichever server the machine has if not said. */
+    isValkey?: boolean
     /** The server that all files of the project share. */
     redis: SharedRedis
   }
@@ -17,9 +19,11 @@ interface SharedRedis {
 
 /** Runs once before the files of a project that needs Redis, and not at all if none of them is to run. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const { isValkey = false } = project.getProvidedContext()
   const prefix = `belfry-test-${process.pid}`
   const borrowedUrl = process.env["BELFRY_TEST_REDIS_URL"]
-  const server = borrowedUrl === undefined ? await startRedis() : borrowed(borrowedUrl, prefix)
+  const isBorrowed = borrowedUrl !== undefined && !isValkey
+  const server = isBorrowed ? borrowed(borrowedUrl, prefix) : await startRedis({ isValkey })
   project.provide("redis", { url: server.url, prefix })
   return () => server.stop()
 }

@@ -1,12 +1,15 @@
 import { join } from "node:path"
 import { Redis } from "ioredis"
-import { canInstallPackages, findProgram, installPackages, notRoot } from "./server-programs.ts"
+import { type RedisProgram, redisProgram, valkeyProgram } from "./redis-programs.ts"
+import { notRoot } from "./server-programs.ts"
 import { type ServerPlan, ThrowawayServer } from "./servers.ts"
 
 /** A Redis server of one's own, to stop, to kill and to restart. Those who only need a prefix: `redis-prefix.ts`. */
 export interface RedisServer {
   readonly url: string
   readonly port: number
+  /** Where its files are; they go with it. */
+  readonly folder: string
   /** Null while it is down. */
   readonly pid: number | null
   /** As a power cut: what is in the append-only file is kept. */
@@ -16,6 +19,8 @@ export interface RedisServer {
 }
 
 export interface ServerOptions {
+  /** Whichever the machine has unless said. */
+  readonly isValkey?: boolean
   /** Written to the append-only file, so that a killed server keeps it. Off unless said. */
   readonly isKept?: boolean
   /** Further settings, such as ["--maxmemory-policy", "allkeys-lru"]. */
@@ -23,10 +28,12 @@ export interface ServerOptions {
 }
 
 export async function startRedis(options: ServerOptions = {}): Promise<RedisServer> {
-  const server = await ThrowawayServer.start(planOf(await redisProgram(), options))
+  const program = options.isValkey === true ? await valkeyProgram() : await redisProgram()
+  const server = await ThrowawayServer.start(planOf(program, options))
   return {
     url: `redis://127.0.0.1:${server.port}`,
     port: server.port,
+    folder: server.folder,
     get pid() {
       return server.pid
     },
@@ -36,23 +43,18 @@ export async function startRedis(options: ServerOptions = {}): Promise<RedisServ
   }
 }
 
-/** Redis or Valkey, whichever the machine has; else it is installed. */
-async function redisProgram(): Promise<string> {
-  const found = findProgram("redis-server") ?? findProgram("valkey-server")
-  if (found !== null) return found
-  const remedy = "Install it, or run what needs no server: npx vitest run --project fast"
-  if (!canInstallPackages()) throw new Error(`Redis is not on this machine. ${remedy}`)
-  await installPackages("redis-server")
-  return findProgram("redis-server")!
-}
-
-function planOf(program: string, { isKept = false, settings = [] }: ServerOptions): ServerPlan {
+function planOf(
+  program: RedisProgram,
+  { isValkey = false, isKept = false, settings = [] }: ServerOptions,
+): ServerPlan {
   return {
     name: "Redis",
-    user: notRoot(),
+    // What was unpacked into a checkout below /root is closed to others.
+    user: isValkey ? null : notRoot(),
     command: (folder, port) => ({
-      program,
+      program: program.program,
       args: [
+        ...program.args,
         ...["--bind", "127.0.0.1", "--port", String(port), "--dir", folder, "--save", ""],
         ...["--appendonly", isKept ? "yes" : "no", "--appendfsync", "always"],
         ...settings,

@@ -14,6 +14,9 @@ export class Connection {
   readonly #isOurs: boolean
   readonly #options: RedisOptions
   readonly #waiting: Waiting
+  readonly #known = new Set<string>()
+  /** Called when the server doesn't know what it knew: it may be another one than before. */
+  onStranger: () => void = () => undefined
 
   constructor(client: Calling, isOurs: boolean, options: RedisOptions, waiting: Waiting) {
     this.#client = client
@@ -52,12 +55,16 @@ export class Connection {
 
   async #evaluate({ sha, text }: Script, args: readonly (string | number)[]): Promise<unknown> {
     const { prefix } = this.#options
+    let answer: unknown
     try {
-      return await this.#client.call("evalsha", [sha, 1, prefix, ...args])
+      answer = await this.#client.call("evalsha", [sha, 1, prefix, ...args])
     } catch (error) {
       if (refusalOf(error) !== "NOSCRIPT") throw error
+      if (this.#known.has(sha)) this.onStranger()
       // The server is new, was restarted or was told to forget: it learns the script by running it.
-      return this.#client.call("eval", [text, 1, prefix, ...args])
+      answer = await this.#client.call("eval", [text, 1, prefix, ...args])
     }
+    this.#known.add(sha)
+    return answer
   }
 }

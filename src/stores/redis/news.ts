@@ -2,6 +2,7 @@ import type { Hint } from "../../store/store.ts"
 import type { RedisClient } from "./client.ts"
 import type { Connection } from "./connection.ts"
 
+/** What scripts publish. */
 const HINTS: readonly Hint[] = ["schedules", "runs", "cancelled"]
 
 /**
@@ -13,6 +14,8 @@ export class News {
   readonly #connection: Connection
   readonly #channel: string
   readonly #listeners = new Set<{ onHint(hint: Hint): void }>()
+  /** Called at each connection: the server may be another one than before. */
+  onConnected: () => void = () => undefined
   #subscriber: RedisClient | null = null
   #subscribed: Promise<unknown> = Promise.resolve()
 
@@ -35,6 +38,16 @@ export class News {
     }
   }
 
+  tell(hint: Hint): void {
+    for (const listener of [...this.#listeners]) {
+      try {
+        listener.onHint(hint)
+      } catch {
+        // A listener's fault is its own: neither the write it follows nor the other listeners are harmed.
+      }
+    }
+  }
+
   close(): void {
     this.#listeners.clear()
     this.#subscriber?.disconnect()
@@ -45,7 +58,7 @@ export class News {
     const subscriber = this.#client.duplicate()
     this.#subscriber = subscriber
     subscriber.on("error", ignored)
-    subscriber.on("message", (_channel: string, words: string) => this.#tell(words.split(" ")))
+    subscriber.on("message", (_channel: string, words: string) => this.#tellWords(words.split(" ")))
     // Again at each connection: the driver repeats only what it was granted once, and gives up what it couldn't send.
     subscriber.on("ready", () => void this.#follow(subscriber))
     this.#subscribed = this.#follow(subscriber)
@@ -58,20 +71,12 @@ export class News {
       // Silent until the next connection.
       return
     }
-    this.#tell(HINTS)
+    this.onConnected()
+    this.#tellWords(HINTS)
   }
 
-  #tell(words: readonly string[]): void {
-    for (const hint of HINTS) {
-      if (!words.includes(hint)) continue
-      for (const listener of [...this.#listeners]) {
-        try {
-          listener.onHint(hint)
-        } catch {
-          // A listener's fault is its own: neither the write it follows nor the other listeners are harmed.
-        }
-      }
-    }
+  #tellWords(words: readonly string[]): void {
+    for (const hint of HINTS) if (words.includes(hint)) this.tell(hint)
   }
 }
 

@@ -4,7 +4,7 @@ import type { RedisClient, RedisOptions, Waiting } from "./client.ts"
 import { Connection } from "./connection.ts"
 import { KEYS } from "./lua/keys.ts"
 import { News } from "./news.ts"
-import { examine } from "./opening.ts"
+import { examine, Memory } from "./opening.ts"
 import { scriptOf } from "./script.ts"
 import { claimRuns } from "./scripts/claiming.ts"
 import { dueSchedules } from "./scripts/due.ts"
@@ -43,14 +43,28 @@ export function createRedisStore(
       return async () => stop()
     },
 
-    putSchedule: async (schedule, ifVersion) => putSchedule(await reach(), schedule, ifVersion),
+    async putSchedule(schedule, ifVersion) {
+      const { connection, memory } = await door.opened()
+      const swap = await putSchedule(connection, schedule, ifVersion)
+      if (swap.outcome === "done") memory.saw(swap.version)
+      return swap
+    },
     deleteSchedule: async (id, ifVersion) => deleteSchedule(await reach(), id, ifVersion),
     dueSchedules: async ({ limit }) => dueSchedules(await reach(), limit),
-    fire: async (plans) => firePlans(await reach(), plans),
+    async fire(plans) {
+      const { connection, memory } = await door.opened()
+      const before = memory.version
+      const answers = await firePlans(connection, plans)
+      memory.saw(before + answers.filter(({ outcome }) => outcome === "done").length)
+      return answers
+    },
 
     enqueue: async (runs) => enqueueRuns(await reach(), runs),
     claim: async (request) => claimRuns(await reach(), request),
-    heartbeat: async (heartbeat) => beat(await reach(), heartbeat),
+    async heartbeat(heartbeat) {
+      const { connection, memory } = await door.opened()
+      return beat(connection, memory, heartbeat)
+    },
     transition: async (changes) => changeRuns(await reach(), changes),
     prune: async (request) => prune(await reach(), request),
 
@@ -68,6 +82,7 @@ interface Opened {
   readonly client: RedisClient
   readonly isOurs: boolean
   readonly connection: Connection
+  readonly memory: Memory
   readonly news: News
 }
 
@@ -115,14 +130,19 @@ class Door {
     // Without a listener the driver prints what each call is told anyway.
     client.on("error", ignored)
     const connection = new Connection(client, isOurs, this.#options, this.#waiting)
+    const news = new News(client, connection, this.#options.prefix)
+    const memory = new Memory(connection, () => news.tell("forgotten"))
     try {
       await examine(connection, this.#options)
+      await memory.look()
     } catch (error) {
       leave({ client, isOurs })
       throw error
     }
-    const news = new News(client, connection, this.#options.prefix)
-    return { client, isOurs, connection, news }
+    // From now on another connection, or a script that the server ought to know, may mean another server.
+    news.onConnected = memory.glance
+    connection.onStranger = memory.glance
+    return { client, isOurs, connection, memory, news }
   }
 }
 

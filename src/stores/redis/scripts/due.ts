@@ -36,7 +36,7 @@ local found = call('ZCOUNT', due, '-inf', now)
 local blocks = math.max(math.ceil(math.min(found, ${AMONG}) / math.max(limit, 1)), 1)
 local from = call('INCR', prefix .. ':turns') % blocks * limit
 local schedules = {}
-if limit > 0 then
+if limit > 0 and found > 0 then
   for _, id in ipairs(call('ZRANGE', due, from, math.min(from + limit, found) - 1)) do
     local fields = call('HMGET', schedule_key(id), ${SCHEDULE_FIELDS.map((field) => `'${field}'`).join(", ")})
     if fields[1] then

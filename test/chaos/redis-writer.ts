@@ -1,0 +1,74 @@
+/**
+ * One of several processes on one server, until it is killed or told to stop: fires what is due, claims, and finishes what it
+ * claimed. `node --import tsx test/chaos/redis-writer.ts <url> <name> <witness>`. It writes each attempt it is given to the
+ * file `witness` before it does anything with it, and each that it was told to have finished. On stdin, "stop" ends it; "hold"
+ * lets it stand still with its next runs in hand and say so, to be killed there.
+ */
+import { appendFileSync } from "node:fs"
+import { setTimeout as sleep } from "node:timers/promises"
+import { BelfryError } from "belfry"
+import { redis } from "belfry/redis"
+import type { Run } from "belfry/store"
+import { planFire } from "../../src/core/fire.ts"
+import { succeed } from "../../src/core/run.ts"
+
+const [url, name, witness] = process.argv.slice(2) as [string, string, string]
+const LEASE_MS = 1_000
+
+let isStopping = false
+let isToHold = false
+process.stdin.on("data", (line) => {
+  if (String(line).startsWith("hold")) isToHold = true
+  else isStopping = true
+})
+
+const store = redis(url)
+let [faults, finished, forgotten, isListening] = [0, 0, 0, false]
+while (!isStopping) {
+  try {
+    if (!isListening) await listen()
+    if ((await turn()) === 0) await sleep(20)
+  } catch (error) {
+    // The server is away. What was in hand is found by whoever comes after the lease.
+    if (!(error instanceof BelfryError) || error.code !== "BELFRY_STORE_UNAVAILABLE") throw error
+    faults++
+    await sleep(100)
+  }
+}
+await store.close()
+console.log(JSON.stringify({ faults, finished, forgotten }))
+process.exit(0)
+
+async function listen(): Promise<void> {
+  await store.listen((hint) => {
+    if (hint === "forgotten") forgotten++
+  })
+  isListening = true
+}
+
+/** How much there was to do. */
+async function turn(): Promise<number> {
+  const { now, due } = await store.dueSchedules({ limit: 20 })
+  await store.fire(due.map(({ schedule, facts }) => planFire(schedule, facts, now)))
+  const tasks = [{ name: "report", leaseMs: LEASE_MS }]
+  const { runs } = await store.claim({ workerId: name, tasks, limit: 10 })
+  write("given", runs)
+  await store.heartbeat({
+    worker: { id: name, host: "here", pid: process.pid, tasks: ["report"], slots: 10, state: "active" },
+    isLeaving: false,
+    held: runs.map(({ id, attempt }) => ({ runId: id, attempt, leaseMs: LEASE_MS, progress: null })),
+  })
+  if (isToHold && runs.length > 0) {
+    console.log(JSON.stringify({ holding: runs.length }))
+    await new Promise(() => undefined)
+  }
+  const answers = await store.transition(runs.map((run) => succeed(run, { message: name, details: null })))
+  const done = runs.filter((_, index) => answers[index]!.outcome === "done")
+  write("finished", done)
+  finished += done.length
+  return runs.length + due.length
+}
+
+function write(what: string, runs: readonly Run[]): void {
+  appendFileSync(witness, runs.map(({ id, attempt }) => `${what} ${id} ${attempt} ${name}\n`).join(""))
+}
