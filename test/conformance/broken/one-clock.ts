@@ -108,6 +108,15 @@ const due = [
       return { ...answer, due: answer.due.filter(({ schedule }) => schedule.nextRunAt! < answer.now) }
     },
   })),
+  broken(2, "everything is due when nothing is", (store) => ({
+    async dueSchedules(request) {
+      const answer = await store.dueSchedules(request)
+      if (answer.due.length > 0) return answer
+      const schedules = await store.findSchedules({}, { afterId: null, limit: request.limit })
+      const facts = { unfinished: [], lastSuccessAt: {} }
+      return { ...answer, due: schedules.map((schedule) => ({ schedule, facts })) }
+    },
+  })),
   broken(2, "a schedule without an instant is due", (store) => ({
     async dueSchedules(request) {
       const answer = await store.dueSchedules(request)
