@@ -1,4 +1,3 @@
-import type { Instant } from "../../core/instant.ts"
 import type { FireAnswer } from "../../store/store.ts"
 import type { Waiting } from "./database.ts"
 
@@ -13,22 +12,27 @@ export class Crew {
   size = 1
   readonly #waiting: Waiting
   #turn = 0
-  #at: Instant = Number.NEGATIVE_INFINITY
+  #lookedAt = Number.NEGATIVE_INFINITY
   #wasSecond = false
 
   constructor(waiting: Waiting) {
     this.#waiting = waiting
   }
 
+  /** The number of our last look, if it was not long ago by our own clock; the next look counts from it. */
+  get lastTurn(): number | null {
+    return this.#waiting.monotonic() - this.#lookedAt < RECENT_MS ? this.#turn : null
+  }
+
   /**
    * Each look at what is due takes a number, so those that were taken since our last one are the others' looks. The size
    * shrinks slowly, since most fall silent when nothing is left; and what it was is the best guess when all wake again.
    */
-  noteTurn(turn: number, now: Instant): void {
-    const seen = Math.min(SIZE_MAX, turn - this.#turn)
-    if (now - this.#at < RECENT_MS) this.size = Math.max(1, seen, Math.floor(this.size * 0.8))
+  noteTurn(turn: number): void {
+    const last = this.lastTurn
+    if (last !== null) this.size = Math.max(1, Math.min(SIZE_MAX, turn - last), Math.floor(this.size * 0.8))
     this.#turn = turn
-    this.#at = now
+    this.#lookedAt = this.#waiting.monotonic()
   }
 
   noteRaces(answers: readonly FireAnswer[]): void {

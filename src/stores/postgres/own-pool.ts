@@ -12,7 +12,7 @@ export async function poolFor(url: string, connections: number, deadlineMs?: num
     max: connections,
     application_name: "belfry",
     // A first call on a new connection takes ten times as long: what is due at the minute must not wait for one.
-    min: Math.min(2, connections),
+    min: Math.min(3, connections),
     keepAlive: true,
     // A server that takes a connection and never answers would keep its place in the pool for ever.
     ...(deadlineMs === undefined ? {} : { connectionTimeoutMillis: deadlineMs }),

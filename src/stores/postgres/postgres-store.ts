@@ -5,6 +5,7 @@ import { Crew } from "./crew.ts"
 import { Database, type DatabaseOptions, type Runner, type Waiting } from "./database.ts"
 import { migrate } from "./migrations.ts"
 import { News, NOTIFY } from "./news.ts"
+import { rehearse } from "./rehearsal.ts"
 import { instantOf, ms } from "./rows.ts"
 import { Session } from "./session.ts"
 import { claimRuns } from "./statements/claiming.ts"
@@ -45,8 +46,10 @@ export function createPostgresStore(
     },
     close: () => door.close(),
     async listen(onHint) {
-      const { session } = await door.opened()
+      const { session, database } = await door.opened()
       const stop = session.listen(onHint)
+      // Who listens is about to fire and to work.
+      void rehearse(database)
       return async () => stop()
     },
     within: (transaction) => within(transaction, door, waiting),

@@ -7,8 +7,9 @@ import { engineFunction } from "./engine-function.ts"
  * Due schedules by schedules_due, each with the facts a plan needs, and when the next one is due.
  *
  * first     The longest due, `$2` of them.
- * turn      A number that every look takes; and into how many shares the first are divided: as many as the crew, `$3`, or as
- *           whole calls of `$1`, rounded up to a power of two, so that those who are of two minds about it still agree.
+ * turn      A number that every look takes; and into how many shares the first are divided: as many as the crew, which is
+ *           `$3` or as many as have looked since our last turn, `$4`; or as whole calls of `$1`. It is rounded up to a power of
+ *           two, so that those who are of two minds about it still agree.
  * own       This turn's share, by the schedules' ids: those who look at the same moment have different ones.
  * chosen    If there is nothing in it, one of the others': they are at it, or have died.
  *
@@ -18,7 +19,7 @@ import { engineFunction } from "./engine-function.ts"
 export const DUE = engineFunction({
   name: "due",
   isOfUnknownSize: true,
-  takes: "up_to integer, among integer, crew integer",
+  takes: "up_to integer, among integer, crew integer, last_turn bigint",
   returns: `read_at float8, next_at float8, turn bigint, unfinished json, ${SCHEDULE_TYPES}`,
   body: `
   with ${CLOCK},
@@ -30,10 +31,13 @@ export const DUE = engineFunction({
     limit $2
   ),
   turn as materialized (
-    select nextval('belfry.turns') as number,
-      count(*) as found,
-      1 << ceil(log(greatest($3, count(*) / $1, 1)) / log(2))::integer as shares
-    from first
+    select taken.number,
+      found.count as found,
+      1 << ceil(
+        log(least(greatest($3, taken.number - coalesce($4, taken.number), found.count / $1, 1), 1024)) / log(2)
+      )::integer as shares
+    from (select nextval('belfry.turns') as number) as taken
+    cross join (select count(*) as count from first) as found
   ),
   own as materialized (
     select first.id

@@ -7,7 +7,7 @@ import type { Runner } from "../database.ts"
 import { instantOf, jsonOf, ms, numberOf } from "../rows.ts"
 import { scheduleOf } from "../schedule-rows.ts"
 
-export const SELECT_DUE = "select * from belfry.due($1, $2, $3)"
+export const SELECT_DUE = "select * from belfry.due($1, $2, $3, $4)"
 
 /** By runs_schedule_completed, from the newest back. Asked only where a schedule depends on others. */
 const SELECT_SUCCESSES = `
@@ -33,8 +33,8 @@ const SCHEDULE = 4
 const AMONG = 1_000
 
 export async function dueSchedules(runner: Runner, limit: number, crew: Crew): Promise<DueSchedules> {
-  const rows = await runner.rows(SELECT_DUE, [limit, Math.max(limit, AMONG), crew.size])
-  crew.noteTurn(Number(rows[0]![TURN]), instantOf(rows[0]![NOW]!))
+  const rows = await runner.rows(SELECT_DUE, [limit, Math.max(limit, AMONG), crew.size, crew.lastTurn])
+  crew.noteTurn(Number(rows[0]![TURN]))
   const found = rows
     .filter((row) => row[SCHEDULE] !== null)
     .map((row) => ({ schedule: scheduleOf(row, SCHEDULE), unfinished: unfinishedOf(row[UNFINISHED]!) }))

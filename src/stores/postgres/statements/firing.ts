@@ -6,7 +6,8 @@ import { listsOf } from "../lists.ts"
 import { newRunLists } from "../rows.ts"
 import { FIRE_PLAN } from "../schedule-rows.ts"
 
-const PARAMETERS = Array.from({ length: 33 }, (_, index) => `$${index + 1}`).join(", ")
+export const FIRE_PARAMETERS = 33
+const PARAMETERS = Array.from({ length: FIRE_PARAMETERS }, (_, index) => `$${index + 1}`).join(", ")
 
 export const FIRE = `
   select f.plan, f.is_going, f.is_standing, f.created, f.is_sooner

@@ -5,7 +5,7 @@ import { isHeldByOthers, isTaken } from "../faults.ts"
 import { listsOf } from "../lists.ts"
 import { RUN_CHANGE } from "../rows.ts"
 
-const CHANGE_RUNS = `
+export const CHANGE_RUNS = `
   select f.run_id, f.is_awaited
   from belfry.change($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) as f`
 

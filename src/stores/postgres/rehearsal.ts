@@ -1,0 +1,31 @@
+import type { Database } from "./database.ts"
+import { RUN_CHANGE } from "./rows.ts"
+import { CLAIM } from "./statements/claiming.ts"
+import { SELECT_DUE } from "./statements/due.ts"
+import { FIRE, FIRE_PARAMETERS } from "./statements/firing.ts"
+import { CHANGE_RUNS } from "./statements/transition.ts"
+
+/** As many as a process that fires and works uses at once. */
+const CONNECTIONS = 3
+
+const nothing = (count: number) => Array.from({ length: count }, () => null)
+
+/** What the loops ask for, about nothing. */
+const CALLS: readonly (readonly [text: string, values: readonly unknown[]])[] = [
+  [SELECT_DUE, [1, 1, 1, null]],
+  [FIRE, nothing(FIRE_PARAMETERS)],
+  [CLAIM, ["", [], [], 1]],
+  [CHANGE_RUNS, nothing(RUN_CHANGE.length)],
+]
+
+/**
+ * Lets connections plan what they will be asked for. A connection's first call of each kind takes some milliseconds longer,
+ * and without this they would all fall on the first instant at which something is due.
+ */
+export async function rehearse(database: Database): Promise<void> {
+  const one = () =>
+    database.withClient(async (client) => {
+      for (const [text, values] of CALLS) await database.on(client).rows(text, values)
+    })
+  await Promise.allSettled(Array.from({ length: CONNECTIONS }, one))
+}
