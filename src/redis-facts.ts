@@ -1,4 +1,3 @@
-import { BelfryError } from "./core/errors.ts"
 import { systemClock } from "./engine/clock.ts"
 import { Connection } from "./stores/redis/connection.ts"
 import { refusalOf } from "./stores/redis/faults.ts"
@@ -26,12 +25,9 @@ export async function factsOfServer(
   { prefix, where }: { readonly prefix: string; readonly where: string },
 ): Promise<RedisFacts> {
   const client = await clientFor(url, DEADLINE_MS)
-  let lastError: Error | null = null
-  client.on("error", (error) => {
-    lastError = error
-  })
   const options = { prefix, where, deadlineMs: DEADLINE_MS, onWarning: () => undefined }
   const connection = new Connection(client, true, options, systemClock)
+  client.on("error", connection.onError)
   try {
     const info = fieldsOf(String(await connection.command("info")))
     const stored = await connection.command("hget", `${taggedPrefix(prefix)}:schema`, "version")
@@ -43,19 +39,9 @@ export async function factsOfServer(
       fsync: await settingOf(connection, "appendfsync"),
       snapshots: await settingOf(connection, "save"),
     }
-  } catch (error) {
-    throw withReason(error, lastError, where)
   } finally {
     client.disconnect()
   }
-}
-
-/** A call is told only that it was tried often enough; why each try failed, such as an unknown host, is told to listeners. */
-function withReason(error: unknown, lastError: Error | null, where: string): unknown {
-  if (lastError === null || !(error instanceof BelfryError) || error.code !== "BELFRY_STORE_UNAVAILABLE")
-    return error
-  const text = `${where} can't be reached: ${lastError.message || (lastError as { code?: string }).code}.`
-  return new BelfryError(error.code, text, { cause: lastError })
 }
 
 const DEADLINE_MS = 5_000

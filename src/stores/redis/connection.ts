@@ -15,6 +15,8 @@ export class Connection {
   readonly #options: RedisOptions
   readonly #waiting: Waiting
   readonly #known = new Set<string>()
+  /** Why the driver can't connect, which it tells listeners only; its calls hear that they were tried often enough. */
+  #reason: string | null = null
   /** Called when the server doesn't know what it knew: it may be another one than before. */
   onStranger: () => void = () => undefined
 
@@ -23,6 +25,11 @@ export class Connection {
     this.#isOurs = isOurs
     this.#options = options
     this.#waiting = waiting
+  }
+
+  /** For the driver's errors, which it would print if nobody listened. It connects again by itself. */
+  readonly onError = (error: Error): void => {
+    this.#reason = error.message || String((error as { code?: unknown }).code)
   }
 
   /** One atom. The prefix is its only key: others are made from it, and lie in the same slot of a cluster. */
@@ -44,12 +51,17 @@ export class Connection {
     const { deadlineMs, where } = this.#options
     return new Promise((resolve, reject) => {
       const stop = this.#waiting.setTimer(deadlineMs, () => {
-        const text = `${where} did not answer within ${deadlineMs / 1000} s.`
+        const why = this.#reason === null ? "" : ` The driver says: ${this.#reason}.`
+        const text = `${where} did not answer within ${deadlineMs / 1000} s.${why}`
         reject(new BelfryError("BELFRY_STORE_UNAVAILABLE", text))
         // A server that is gone without a word leaves a connection that is never answered, and never ends by itself.
         if (this.#isOurs) this.#client.disconnect(true)
       })
-      work.then(resolve, (error) => reject(faultOf(error, where))).finally(stop)
+      const onAnswer = (answer: T) => {
+        this.#reason = null
+        resolve(answer)
+      }
+      work.then(onAnswer, (error) => reject(faultOf(error, where, this.#reason))).finally(stop)
     })
   }
 

@@ -8,12 +8,20 @@ export function refusalOf(error: unknown): string | null {
 }
 
 /** What the driver or the server said, in words that say what to do. Whatever is not theirs is passed on as it is. */
-export function faultOf(error: unknown, where: string): unknown {
+export function faultOf(error: unknown, where: string, reason: string | null): unknown {
   if (error instanceof BelfryError || !(error instanceof Error)) return error
+  if (error.name === "MaxRetriesPerRequestError" && reason !== null) {
+    return new BelfryError("BELFRY_STORE_UNAVAILABLE", `${where} can't be reached: ${reason}.`, {
+      cause: error,
+    })
+  }
   const refusal = refusalOf(error)
   if (refusal === null && !isOfConnection(error)) return error
   const [code, text] = describe(refusal, error.message, where)
-  return new BelfryError(code, `${text} It says: ${error.message}.`, { details: { refusal }, cause: error })
+  return new BelfryError(code, `${text} It says: ${error.message.replace(/\.+$/, "")}.`, {
+    details: { refusal },
+    cause: error,
+  })
 }
 
 function isOfConnection(error: Error): boolean {

@@ -117,22 +117,19 @@ async function opened(
   waiting: Waiting,
 ): Promise<Opened> {
   const { client, isOurs } = await makeClient()
-  // Without a listener, the driver writes every broken connection to the console. Calls hear it.
-  client.on("error", ignored)
   // A connection calls and disconnects, and needs no more of a client.
   const connection = new Connection(client as RedisClient, isOurs, options, waiting)
+  client.on("error", connection.onError)
   try {
     await connection.command("ping")
   } catch (error) {
-    leave({ client, isOurs })
+    leave({ client, isOurs, connection })
     throw error
   }
   return { client, isOurs, connection }
 }
 
-function leave({ client, isOurs }: Pick<Opened, "client" | "isOurs">): void {
+function leave({ client, isOurs, connection }: Opened): void {
   if (isOurs) client.disconnect()
-  else client.off("error", ignored)
+  else client.off("error", connection.onError)
 }
-
-function ignored(): void {}

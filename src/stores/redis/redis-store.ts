@@ -127,16 +127,15 @@ class Door {
 
   async #open(): Promise<Opened> {
     const { client, isOurs } = await this.#makeClient()
-    // Without a listener the driver prints what each call is told anyway.
-    client.on("error", ignored)
     const connection = new Connection(client, isOurs, this.#options, this.#waiting)
+    client.on("error", connection.onError)
     const news = new News(client, connection, this.#options.prefix)
     const memory = new Memory(connection, () => news.tell("forgotten"))
     try {
       await examine(connection, this.#options)
       await memory.look()
     } catch (error) {
-      leave({ client, isOurs })
+      leave({ client, isOurs, connection })
       throw error
     }
     // From now on another connection, or a script that the server ought to know, may mean another server.
@@ -147,10 +146,7 @@ class Door {
 }
 
 /** What is somebody else's goes on. */
-function leave({ client, isOurs }: { client: RedisClient; isOurs: boolean }): void {
+function leave({ client, isOurs, connection }: Pick<Opened, "client" | "isOurs" | "connection">): void {
   if (isOurs) client.disconnect()
-  else client.off("error", ignored)
+  else client.off("error", connection.onError)
 }
-
-/** The driver connects again by itself, and each call hears for itself. */
-function ignored(): void {}

@@ -153,3 +153,15 @@ test("a server that was told to forget its scripts learns them again", async () 
 
   assert.equal((await store.countRuns({})).pending, 2)
 })
+
+test("a server that isn't there is named with the reason, in a word that can be looked up", async () => {
+  const store = redis("redis://127.0.0.1:1")
+
+  await assert.rejects(
+    store.open(),
+    (error: Error & { code?: string }) =>
+      error.code === "BELFRY_STORE_UNAVAILABLE" &&
+      /^Redis at 127\.0\.0\.1:1 can't be reached: .*ECONNREFUSED.*[^.]\.$/.test(error.message),
+  )
+  await store.close()
+})
