@@ -46,10 +46,10 @@ export function createPostgresStore(
     },
     close: () => door.close(),
     async listen(onHint) {
-      const { session, database } = await door.opened()
+      const { session } = await door.opened()
       const stop = session.listen(onHint)
       // Who listens is about to fire and to work.
-      void rehearse(database)
+      door.rehearse()
       return async () => stop()
     },
     within: (transaction) => within(transaction, door, waiting),
@@ -154,6 +154,7 @@ class Door {
   readonly #waiting: Waiting
   #opening: Promise<Opened> | null = null
   #opened: Opened | null = null
+  #rehearsal: Promise<void> | null = null
   #isClosed = false
 
   constructor(
@@ -184,11 +185,17 @@ class Door {
     if (hints.length > 0) this.#opened?.news.tell(hints)
   }
 
+  /** Once, in the background. */
+  rehearse(): void {
+    if (this.#opened !== null) this.#rehearsal ??= rehearse(this.#opened.database, () => this.#isClosed)
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true
     const opened = await this.#opening?.catch(() => null)
     if (opened === null || opened === undefined) return
     this.#opening = null
+    await this.#rehearsal
     opened.news.close()
     opened.session.close()
     if (opened.isOurs) await opened.database.by(opened.pool.end()).catch(ignored)

@@ -22,10 +22,10 @@ const CALLS: readonly (readonly [text: string, values: readonly unknown[]])[] = 
  * Lets connections plan what they will be asked for. A connection's first call of each kind takes some milliseconds longer,
  * and without this they would all fall on the first instant at which something is due.
  */
-export async function rehearse(database: Database): Promise<void> {
+export async function rehearse(database: Database, isOver: () => boolean): Promise<void> {
   const one = () =>
     database.withClient(async (client) => {
-      for (const [text, values] of CALLS) await database.on(client).rows(text, values)
+      for (const [text, values] of CALLS) if (!isOver()) await database.on(client).rows(text, values)
     })
   await Promise.allSettled(Array.from({ length: CONNECTIONS }, one))
 }
