@@ -1,6 +1,7 @@
 import { systemClock } from "./engine/clock.ts"
 import { Connection } from "./stores/redis/connection.ts"
 import { refusalOf } from "./stores/redis/faults.ts"
+import { SCHEMA } from "./stores/redis/opening.ts"
 import { clientFor } from "./stores/redis/own-client.ts"
 import { taggedPrefix } from "./stores/redis/place.ts"
 
@@ -45,9 +46,6 @@ export async function factsOfServer(
 }
 
 const DEADLINE_MS = 5_000
-
-/** What opening a store makes; a test compares them. */
-const SCHEMA = 1
 
 /** Lines of `name:value`; others are headings. */
 function fieldsOf(info: string): ReadonlyMap<string, string> {

@@ -4,11 +4,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { redis } from "belfry/redis"
-import type { Store } from "belfry/store"
 import { Redis } from "ioredis"
 import { afterAll, afterEach, beforeAll, beforeEach, test } from "vitest"
-import { succeed } from "../../src/core/run.ts"
-import { aSchedule } from "../../src/store/laws/factories.ts"
+import { finishRest, putSchedules } from "../support/busy-schedules.ts"
 import { killPrograms, type Program, startProgram, stopProgram, until } from "../support/child-programs.ts"
 import { type RedisServer, startRedis } from "../support/redis.ts"
 
@@ -42,7 +40,7 @@ afterEach(() => {
 
 test("six writers, killed at random, and a server that is killed, give no attempt twice and lose no run", async () => {
   const store = redis(server.url)
-  const anchor = await putSchedules(store)
+  const anchor = await putSchedules(store, SCHEDULES)
   const { killed, serverKilled, reports } = await killForAWhile()
   await finishRest(store)
   await store.close()
@@ -106,35 +104,6 @@ async function killForAWhile() {
 function startWriter(name: string): Program {
   const file = new URL("redis-writer.ts", import.meta.url)
   return startProgram(file, [server.url, name, join(folder, name)])
-}
-
-/** The instant of their first occurrence; from then on each has one a second. */
-async function putSchedules(store: Store): Promise<number> {
-  await store.open()
-  const anchor = Math.ceil((await store.now()) / 1_000) * 1_000
-  for (let at = 0; at < SCHEDULES; at++) {
-    const trigger = { kind: "every", everyMs: 1_000, anchor } as const
-    const due = { nextRunAt: anchor, coveredUntil: anchor - 1, createdAt: anchor - 1 }
-    // Half of them may not overlap, so live keys and concurrency keys are fought for as well.
-    const overlap = { policy: at % 2 === 0 ? "allow" : "skip", limit: 1 } as const
-    const catchUp = { policy: "all", graceMs: 60_000, windowMs: 86_400_000, limit: 100 } as const
-    const schedule = aSchedule({ id: `s${at}`, triggers: [trigger], overlap, catchUp, ...due })
-    assert.equal((await store.putSchedule(schedule, null)).outcome, "done")
-  }
-  return anchor
-}
-
-/** What the killed ones held: their leases end, and one patient worker takes it. */
-async function finishRest(store: Store): Promise<void> {
-  const request = { workerId: "last", tasks: [{ name: "report", leaseMs: 60_000 }], limit: 100 }
-  for (let rounds = 0; rounds < 200; rounds++) {
-    const { runs } = await store.claim(request)
-    await store.transition(runs.map((run) => succeed(run, { message: "last", details: null })))
-    const { pending, running } = await store.countRuns({})
-    if (pending + running === 0) return
-    if (runs.length === 0) await sleep(100)
-  }
-  assert.fail("what was left is finished within twenty seconds")
 }
 
 async function storedRuns(client: Redis): Promise<readonly StoredRun[]> {

@@ -41,7 +41,7 @@ export class Connection {
     return this.by(this.#client.call(name, args))
   }
 
-  /** In [0, 1): where many look at once, each looks elsewhere. */
+  /** In [0, 1). */
   chance(): number {
     return this.#waiting.random()
   }

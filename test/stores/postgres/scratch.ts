@@ -1,14 +1,11 @@
-import assert from "node:assert/strict"
-import { setTimeout as sleep } from "node:timers/promises"
-import { BelfryError, type ErrorCode } from "belfry"
 import type { PostgresStore } from "belfry/postgres"
 import pg from "pg"
-import { afterEach } from "vitest"
 import { systemClock } from "../../../src/engine/clock.ts"
 import { poolFor } from "../../../src/stores/postgres/own-pool.ts"
 import { createPostgresStore } from "../../../src/stores/postgres/postgres-store.ts"
+import { atTheEnd } from "../../support/scratch.ts"
 
-const closings: (() => unknown)[] = []
+export { atTheEnd, rejectsWith, until } from "../../support/scratch.ts"
 
 export interface StoreOptions {
   readonly schema?: string
@@ -25,7 +22,7 @@ export function aStore(url: string, options: StoreOptions = {}): PostgresStore {
     { schema, deadlineMs, where: "the test's database" },
     systemClock,
   )
-  closings.push(() => store.close())
+  atTheEnd(() => store.close())
   return store
 }
 
@@ -40,46 +37,8 @@ export async function aPsql(url: string): Promise<pg.Client> {
   const psql = new pg.Client(url)
   psql.on("error", () => undefined)
   await psql.connect()
-  closings.push(() => psql.end())
+  atTheEnd(() => psql.end())
   return psql
-}
-
-/** Done when the test ends, after what was made later. */
-export function atTheEnd(close: () => unknown): void {
-  closings.push(close)
-}
-
-afterEach(async () => {
-  for (const close of closings.splice(0).reverse()) await close()
-})
-
-export async function rejectsWith(
-  code: ErrorCode,
-  work: Promise<unknown>,
-  words = /(?:)/,
-): Promise<BelfryError> {
-  let thrown: unknown
-  try {
-    await work
-  } catch (error) {
-    thrown = error
-  }
-  assert.ok(thrown instanceof BelfryError, `${thrown ?? "Nothing"} is thrown`)
-  assert.equal(thrown.code, code, thrown.message)
-  assert.match(thrown.message, words)
-  return thrown
-}
-
-export async function until(
-  condition: () => boolean | Promise<boolean>,
-  what = "it",
-  withinMs = 10_000,
-): Promise<void> {
-  const deadline = performance.now() + withinMs
-  while (!(await condition())) {
-    if (performance.now() > deadline) assert.fail(`${what} within ${withinMs / 1_000} s`)
-    await sleep(25)
-  }
 }
 
 /** How many connections the server has to this database, but for those who ask. */

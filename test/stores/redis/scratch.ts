@@ -1,16 +1,14 @@
 import assert from "node:assert/strict"
-import { setTimeout as sleep } from "node:timers/promises"
-import { BelfryError, type ErrorCode } from "belfry"
 import type { Store } from "belfry/store"
 import { Redis } from "ioredis"
-import { afterEach } from "vitest"
 import { systemClock } from "../../../src/engine/clock.ts"
 import { clientFor } from "../../../src/stores/redis/own-client.ts"
 import { createRedisStore } from "../../../src/stores/redis/redis-store.ts"
 import { startRedis } from "../../support/redis.ts"
 import { freshPrefix } from "../../support/redis-prefix.ts"
+import { atTheEnd } from "../../support/scratch.ts"
 
-const closings: (() => unknown)[] = []
+export { atTheEnd, rejectsWith, until } from "../../support/scratch.ts"
 
 export interface Place {
   readonly url: string
@@ -59,42 +57,4 @@ export function aClient(url: string): Redis {
   client.on("error", () => undefined)
   atTheEnd(() => client.disconnect())
   return client
-}
-
-/** Done when the test ends, after what was made later. */
-export function atTheEnd(close: () => unknown): void {
-  closings.push(close)
-}
-
-afterEach(async () => {
-  for (const close of closings.splice(0).reverse()) await close()
-})
-
-export async function rejectsWith(
-  code: ErrorCode,
-  work: Promise<unknown>,
-  words = /(?:)/,
-): Promise<BelfryError> {
-  let thrown: unknown
-  try {
-    await work
-  } catch (error) {
-    thrown = error
-  }
-  assert.ok(thrown instanceof BelfryError, `${thrown ?? "Nothing"} is thrown`)
-  assert.equal(thrown.code, code, thrown.message)
-  assert.match(thrown.message, words)
-  return thrown
-}
-
-export async function until(
-  condition: () => boolean | Promise<boolean>,
-  what = "it",
-  withinMs = 10_000,
-): Promise<void> {
-  const deadline = performance.now() + withinMs
-  while (!(await condition())) {
-    if (performance.now() > deadline) assert.fail(`${what} within ${withinMs / 1_000} s`)
-    await sleep(25)
-  }
 }

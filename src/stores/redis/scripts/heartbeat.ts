@@ -2,7 +2,7 @@ import type { Heartbeat, HeartbeatAnswer, HeldRun, Worker } from "../../../store
 import type { Connection } from "../connection.ts"
 import { KEYS } from "../lua/keys.ts"
 import { SETS } from "../lua/sets.ts"
-import type { Memory } from "../opening.ts"
+import type { Memory } from "../memory.ts"
 import { scriptOf, slicesOf } from "../script.ts"
 
 // Arguments: the worker, whether it leaves, what it says of itself, how many runs it holds; then those runs.
