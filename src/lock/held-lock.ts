@@ -45,6 +45,7 @@ export class Lock implements AsyncDisposable {
 
   /** Aborted with a `BELFRY_LOCK_LOST` when the lock is lost; not by a release. */
   get signal(): AbortSignal {
+    if (this.#releasing === null) this.#loseIfOver()
     return this.#loss.signal
   }
 
@@ -108,7 +109,7 @@ export class Lock implements AsyncDisposable {
   /** Also asked where the time matters: a busy process may be late to ring its own timers. */
   #loseIfOver(): void {
     const isOver = this.#clock.monotonic() >= this.#heldUntil
-    if (isOver && !this.signal.aborted) this.#lose("its time was up before it was extended")
+    if (isOver && !this.#loss.signal.aborted) this.#lose("its time was up before it was extended")
   }
 
   #lose(why: string): void {
