@@ -1,12 +1,14 @@
 import { planFire } from "../core/fire.ts"
 import type { Instant } from "../core/instant.ts"
-import type { FirePlan } from "../core/plan.ts"
+import type { FireFacts, FirePlan } from "../core/plan.ts"
+import { planAhead } from "../core/plan-ahead.ts"
 import type { RunChange, SkipReason } from "../core/run.ts"
 import type { Schedule } from "../core/schedule.ts"
 import { describeThrown } from "../core/thrown.ts"
 import type { DueSchedules, FireAnswer, Store } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
 import type { Events } from "./events.ts"
+import { aheadMsTo, type Herd, herdOf } from "./herd.ts"
 import type { Logger } from "./logger.ts"
 import { Loop } from "./loop.ts"
 
@@ -20,7 +22,10 @@ const BATCH = 500
 export class Firing {
   readonly #context: FiringContext
   readonly #loop: Loop
-  #readAt: Instant | null = null
+  /** When schedules were last read: by the store's clock, and by our own. */
+  #readAt: { readonly now: Instant; readonly monotonic: number } | null = null
+  /** The next to be due, if they are many. */
+  #herd: Herd | null = null
 
   constructor(context: FiringContext) {
     this.#context = context
@@ -51,18 +56,51 @@ export class Firing {
   async #turn(): Promise<number> {
     const { store, clock } = this.#context
     const askedAt = clock.monotonic()
-    const read = await store.dueSchedules({ limit: BATCH })
-    this.#readAt = read.now
+    const read = await store.dueSchedules({
+      limit: BATCH,
+      aheadMs: aheadMsTo(this.#herd, this.#now(askedAt)),
+    })
     const answeredAt = clock.monotonic()
-    const plans = read.due.map(({ schedule, facts }) => planFire(schedule, facts, read.now))
+    this.#readAt = { now: read.now, monotonic: answeredAt }
+    const { planned, left } = this.#plan(read)
+    const plans = planned.map(({ plan }) => plan)
     const answers = await this.#offer(plans)
     this.#note(answers, clock.monotonic() - askedAt)
 
-    plans.forEach((plan, index) => {
-      this.#report(read.due[index]!.schedule, plan, answers[index]!)
+    planned.forEach(({ schedule, plan }, index) => {
+      this.#report(schedule, plan, answers[index]!)
     })
-    const isUnfinished = read.due.length === BATCH || answers.some((answer) => answer.outcome === "held")
-    return isUnfinished ? 0 : delayUntil(earliest(read, plans), read.now, clock.monotonic() - answeredAt)
+    const isMore = read.due.length === BATCH || read.nextDueAt === read.now
+    const isHeld = answers.some(({ outcome }) => outcome === "held")
+    // Those that are left wait for their instant, and so do we, unless others came with them.
+    if (isHeld || (isMore && (left.length === 0 || plans.length > 0))) return 0
+    const next = nextOf(read, plans, left)
+    this.#herd = next === null || left.length > 0 ? null : herdOf(next.at, next.count)
+    const wakeAt = next === null ? null : next.at - (this.#herd?.leadMs ?? 0)
+    return delayUntil(wakeAt, read.now, clock.monotonic() - answeredAt)
+  }
+
+  /** By the store's clock, as far as we know. */
+  #now(monotonic: number): Instant {
+    return this.#readAt === null ? 0 : this.#readAt.now + (monotonic - this.#readAt.monotonic)
+  }
+
+  /** What is due, and what the herd will owe; left are those of whom that can't be known yet. */
+  #plan({ due, now }: DueSchedules): { planned: readonly Planned[]; left: readonly Schedule[] } {
+    const planned: Planned[] = []
+    const left: Schedule[] = []
+    for (const { schedule, facts } of due) {
+      const plan =
+        schedule.nextRunAt! <= now ? planFire(schedule, facts, now) : this.#planAhead(schedule, facts)
+      if (plan === null) left.push(schedule)
+      else planned.push({ schedule, plan })
+    }
+    return { planned, left }
+  }
+
+  /** Others that are due before the herd is don't belong to it. */
+  #planAhead(schedule: Schedule, facts: FireFacts): FirePlan | null {
+    return schedule.nextRunAt === this.#herd?.at ? planAhead(schedule, facts) : null
   }
 
   #note(answers: readonly FireAnswer[], tookMs: number): void {
@@ -122,7 +160,7 @@ export class Firing {
     }
     events.error(error, "firing")
     // Once may be a hiccup.
-    if (count >= 2 && this.#readAt !== null) onOutage(this.#readAt)
+    if (count >= 2 && this.#readAt !== null) onOutage(this.#readAt.now)
   }
 }
 
@@ -143,11 +181,29 @@ export function cancelsOf({ cancels, runs }: FirePlan): readonly RunChange[] {
   return cancels.filter(({ runId }) => !runs.some(({ id }) => id === runId))
 }
 
-/** Plans that lost their race count too: the winner computed the same next time, and may die before it comes. */
-function earliest(read: DueSchedules, plans: readonly FirePlan[]): Instant | null {
-  const times = [read.nextDueAt, ...plans.map((plan) => plan.progress?.nextRunAt ?? null)]
-  const known = times.filter((at): at is Instant => at !== null)
-  return known.length === 0 ? null : Math.min(...known)
+interface Planned {
+  readonly schedule: Schedule
+  readonly plan: FirePlan
+}
+
+/**
+ * When schedules are next due, and how many then. Plans that lost their race count too: the winner computed the same next
+ * time, and may die before it comes.
+ */
+function nextOf(
+  { now, nextDueAt, nextDueCount }: DueSchedules,
+  plans: readonly FirePlan[],
+  left: readonly Schedule[],
+): { at: Instant; count: number } | null {
+  const times = [...plans.map(({ progress }) => progress), ...left]
+    .map((each) => each?.nextRunAt ?? null)
+    .filter((at) => at !== null)
+  // Now means that there are more of those that are left.
+  const isLater = nextDueAt !== null && nextDueAt > now
+  const at = Math.min(isLater ? nextDueAt : Number.POSITIVE_INFINITY, ...times)
+  if (at === Number.POSITIVE_INFINITY) return null
+  const count = times.filter((time) => time === at).length + (at === nextDueAt ? nextDueCount : 0)
+  return { at, count }
 }
 
 /** By the store's clock at the last answer, and our own for what has passed since. */

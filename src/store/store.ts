@@ -45,11 +45,11 @@ export interface Store {
   /** The schedule's runs stay. */
   deleteSchedule(id: string, ifVersion: number): Promise<Swap>
   /**
-   * Schedules with `nextRunAt` at or before now, each with the facts a plan needs (of its unfinished runs at most the
-   * oldest `UNFINISHED_FACTS_MAX`), and when the next one is due after now. Which of the due ones are returned is the
-   * store's choice, so that many processes needn't read the same rows.
+   * Schedules with `nextRunAt` at or before now, or up to `aheadMs` after it, each with the facts a plan needs (of its
+   * unfinished runs at most the oldest `UNFINISHED_FACTS_MAX`), and when the next ones are due after these. Which of them
+   * are returned is the store's choice, so that many processes needn't read the same rows.
    */
-  dueSchedules(request: { limit: number }): Promise<DueSchedules>
+  dueSchedules(request: DueRequest): Promise<DueSchedules>
   /**
    * Applies each plan whose `ifVersion` still stands: the new progress, and its runs, as one atom. A run whose id exists
    * already is left as it is. If a pending run's live key is held by another run, nothing of that plan happens.
@@ -124,11 +124,22 @@ export type Hint = "schedules" | "runs" | "cancelled" | "forgotten"
 
 export type Swap = { readonly outcome: "done"; readonly version: number } | { readonly outcome: "stale" }
 
+export interface DueRequest {
+  readonly limit: number
+  /** Nothing, unless said. */
+  readonly aheadMs?: number
+}
+
 export interface DueSchedules {
   readonly now: Instant
   readonly due: readonly { readonly schedule: Schedule; readonly facts: FireFacts }[]
-  /** The earliest `nextRunAt` after now; null if there is none. Now, if fewer than asked for were given and more are due. */
+  /**
+   * The earliest `nextRunAt` after now and what was asked ahead; null if there is none. Now, if fewer than asked for were
+   * given and there are more.
+   */
   readonly nextDueAt: Instant | null
+  /** How many are due at that very instant, counted up to the limit. */
+  readonly nextDueCount: number
 }
 
 export type FireAnswer =

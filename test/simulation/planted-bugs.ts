@@ -235,7 +235,7 @@ function idsOf(plan: FirePlan): readonly string[] {
 }
 
 async function nothingDue(store: Store) {
-  return { now: await store.now(), due: [], nextDueAt: null }
+  return { now: await store.now(), due: [], nextDueAt: null, nextDueCount: 0 }
 }
 
 /** Gives out what another worker holds, as a claim by a fast clock would. */
@@ -267,5 +267,6 @@ async function dueWithin(store: Store, limit: number, earlyMs: number): Promise<
     now: read.now + earlyMs,
     due: [...read.due, ...early.map((schedule) => ({ schedule, facts: NO_FACTS }))],
     nextDueAt: read.nextDueAt,
+    nextDueCount: read.nextDueCount,
   }
 }

@@ -16,6 +16,7 @@ const SITUATIONS = [
   "deployed",
   "released",
   "race lost",
+  "fired ahead",
   "edit raced",
   "edited",
   "caught up",

@@ -3,6 +3,7 @@ import { cancel, retry } from "../../core/run.ts"
 import {
   aClaim,
   aHeartbeat,
+  aPlan,
   aPruning,
   aRun,
   aSchedule,
@@ -119,6 +120,49 @@ export const ONE_CLOCK_DUE = [
     const some = await store.dueSchedules({ limit: 10 })
 
     assert.deepEqual([none.nextDueAt, some.nextDueAt], [null, now + LONG_MS])
+  }),
+  lawCase(
+    "Schedules are read as far ahead as is asked, and what comes after these is next",
+    async (store) => {
+      const now = await store.now()
+      await created(store, aSchedule({ id: "past", nextRunAt: now - 1_000 }))
+      await created(store, aSchedule({ id: "soon", nextRunAt: now + LONG_MS }))
+      await created(store, aSchedule({ id: "later", nextRunAt: now + 3 * LONG_MS }))
+
+      const read = await store.dueSchedules({ limit: 10, aheadMs: 2 * LONG_MS })
+
+      assert.deepEqual(sorted(read.due.map(({ schedule }) => schedule.id)), ["past", "soon"])
+      assert.equal(read.nextDueAt, now + 3 * LONG_MS)
+      assert.ok(read.now < now + LONG_MS, "now is now, however far ahead is asked")
+    },
+  ),
+  lawCase("The answer says how many are due at that next instant, up to the limit", async (store) => {
+    const at = (await store.now()) + LONG_MS
+    const none = await store.dueSchedules({ limit: 10 })
+    for (let number = 0; number < 3; number++) await created(store, aSchedule({ nextRunAt: at }))
+    await created(store, aSchedule({ nextRunAt: at + 1 }))
+    await created(store, aSchedule({ nextRunAt: null }))
+
+    const all = await store.dueSchedules({ limit: 10 })
+    const two = await store.dueSchedules({ limit: 2 })
+    const after = await store.dueSchedules({ limit: 1, aheadMs: 2 * LONG_MS })
+
+    assert.deepEqual(
+      [none, all, two].map(({ nextDueCount }) => nextDueCount),
+      [0, 3, 2],
+    )
+    assert.equal(after.nextDueCount, 0)
+  }),
+  lawCase("A run that is fired before its instant isn't given before it", async (store, lab) => {
+    const notBefore = (await store.now()) + 20 * SHORT_MS
+    const schedule = await created(store, aSchedule({ nextRunAt: notBefore }))
+
+    await store.fire([aPlan(schedule, { runs: [aRun({ id: "ahead", notBefore })] })])
+    const early = await store.claim(aClaim())
+    await lab.pass(21 * SHORT_MS)
+
+    assert.deepEqual([early.runs, early.nextClaimableAt], [[], notBefore])
+    assert.equal((await claimed(store, "ahead")).attempt, 1)
   }),
   lawCase(
     "A store knows no policy: a paused or disabled schedule that is due is returned as it is",

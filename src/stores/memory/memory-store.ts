@@ -80,7 +80,7 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
         shelf.schedules.delete(id)
         return { outcome: "done", version: ifVersion }
       }),
-    dueSchedules: ({ limit }) => operate((now) => shelf.dueSchedules(now, limit)),
+    dueSchedules: (request) => operate((now) => shelf.dueSchedules(now, request)),
     fire: (plans: readonly FirePlan[]) =>
       operate((now) => {
         const before = plans.map((plan) => shelf.schedules.get(plan.scheduleId)?.nextRunAt ?? null)

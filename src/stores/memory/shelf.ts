@@ -11,6 +11,7 @@ import {
 } from "../../core/run.ts"
 import { concurrencyKeyOf, type Schedule } from "../../core/schedule.ts"
 import type {
+  DueRequest,
   DueSchedules,
   EnqueueAnswer,
   Heartbeat,
@@ -89,19 +90,22 @@ export class Shelf {
     })
   }
 
-  dueSchedules(now: Instant, limit: number): DueSchedules {
+  dueSchedules(now: Instant, { limit, aheadMs = 0 }: DueRequest): DueSchedules {
     const due: Schedule[] = []
-    let nextDueAt: Instant | null = null
+    let nextDueAt = Number.POSITIVE_INFINITY
+    let nextDueCount = 0
     for (const schedule of this.schedules.values()) {
       const { nextRunAt } = schedule
       if (nextRunAt === null) continue
-      if (nextRunAt <= now) due.push(schedule)
-      else if (nextDueAt === null || nextRunAt < nextDueAt) nextDueAt = nextRunAt
+      if (nextRunAt <= now + aheadMs) due.push(schedule)
+      else if (nextRunAt < nextDueAt) [nextDueAt, nextDueCount] = [nextRunAt, 1]
+      else if (nextRunAt === nextDueAt) nextDueCount++
     }
     due.sort((a, b) => a.nextRunAt! - b.nextRunAt!)
     return {
       now,
-      nextDueAt,
+      nextDueAt: nextDueCount === 0 ? null : nextDueAt,
+      nextDueCount: Math.min(nextDueCount, limit),
       due: due.slice(0, limit).map((schedule) => ({ schedule, facts: this.#factsOf(schedule) })),
     }
   }

@@ -99,9 +99,9 @@ function operations(ways: Ways): Omit<Store, "open" | "close" | "listen"> {
       if (answer.outcome === "done") await ways.tell(["schedules"])
       return answer
     },
-    async dueSchedules({ limit }) {
+    async dueSchedules(request) {
       await crew.stepBack()
-      return dueSchedules(await ways.pool(), limit, crew)
+      return dueSchedules(await ways.pool(), request, crew)
     },
     async fire(plans) {
       const { answers, news } = await firePlans(await ways.pool(), plans)

@@ -12,7 +12,7 @@ const nothing = (count: number) => Array.from({ length: count }, () => null)
 
 /** What the loops ask for, about nothing. */
 const CALLS: readonly (readonly [text: string, values: readonly unknown[]])[] = [
-  [SELECT_DUE, [1, 1, 1, null]],
+  [SELECT_DUE, [1, 1, 1, null, 0]],
   [FIRE, nothing(FIRE_PARAMETERS)],
   [CLAIM, ["", [], [], 1]],
   [CHANGE_RUNS, nothing(RUN_CHANGE.length)],

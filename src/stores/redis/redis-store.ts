@@ -51,7 +51,7 @@ export function createRedisStore(
       return swap
     },
     deleteSchedule: async (id, ifVersion) => deleteSchedule(await reach(), id, ifVersion),
-    dueSchedules: async ({ limit }) => dueSchedules(await reach(), limit),
+    dueSchedules: async (request) => dueSchedules(await reach(), request),
     async fire(plans) {
       const { connection, memory } = await door.opened()
       const before = memory.version

@@ -73,7 +73,7 @@ export function createSqliteStore(
         return { answer, news: answer.outcome === "done" ? ["schedules"] : [] }
       }),
     deleteSchedule: (id, ifVersion) => write((connection) => deleteSchedule(connection, id, ifVersion)),
-    dueSchedules: ({ limit }) => read((connection, now) => dueSchedules(connection, limit, now)),
+    dueSchedules: (request) => read((connection, now) => dueSchedules(connection, request, now)),
     fire: (plans) =>
       tell((connection, now) => {
         const { answers, news } = firePlans(connection, plans, now)

@@ -153,6 +153,49 @@ const due = [
   broken(2, "nobody is told when the next schedule is due", (store) => ({
     dueSchedules: async (request) => ({ ...(await store.dueSchedules(request)), nextDueAt: null }),
   })),
+  broken(2, "nobody looks ahead", (store) => ({
+    dueSchedules: ({ limit }) => store.dueSchedules({ limit }),
+  })),
+  broken(2, "who looks ahead is told what is next from now", (store) => ({
+    async dueSchedules(request) {
+      const answer = await store.dueSchedules(request)
+      const { nextDueAt } = await store.dueSchedules({ limit: request.limit })
+      return { ...answer, nextDueAt }
+    },
+  })),
+  broken(2, "who looks ahead is told that it is later", (store) => ({
+    async dueSchedules(request) {
+      const answer = await store.dueSchedules(request)
+      return { ...answer, now: answer.now + (request.aheadMs ?? 0) }
+    },
+  })),
+  broken(2, "of those that are next, one is counted", (store) => ({
+    async dueSchedules(request) {
+      const answer = await store.dueSchedules(request)
+      return { ...answer, nextDueCount: Math.min(answer.nextDueCount, 1) }
+    },
+  })),
+  broken(2, "all that are next are counted, whatever the limit", (store) => ({
+    async dueSchedules(request) {
+      const answer = await store.dueSchedules(request)
+      const { nextDueCount } = await store.dueSchedules({ ...request, limit: 1_000 })
+      return { ...answer, nextDueCount }
+    },
+  })),
+  broken(2, "all that come later are counted as next", (store) => ({
+    async dueSchedules(request) {
+      const answer = await store.dueSchedules(request)
+      const schedules = await store.findSchedules({}, { afterId: null, limit: request.limit })
+      const later = schedules.filter(({ nextRunAt }) => nextRunAt !== null && nextRunAt > answer.now)
+      return { ...answer, nextDueCount: later.length }
+    },
+  })),
+  broken(2, "what is fired is due at once", (store) => ({
+    fire: (plans) =>
+      store.fire(
+        plans.map((plan) => ({ ...plan, runs: plan.runs.map((run) => ({ ...run, notBefore: null })) })),
+      ),
+  })),
   broken(2, "the next run to be due is of any task", (store) => ({
     claim: (request) => claimWithNext(store, request, () => true),
   })),

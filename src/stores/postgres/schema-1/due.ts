@@ -4,7 +4,7 @@ import { SCHEDULE_TYPES, scheduleColumns } from "../schedule-rows.ts"
 import { engineFunction } from "./engine-function.ts"
 
 /**
- * Due schedules by schedules_due, each with the facts a plan needs, and when the next one is due.
+ * Schedules that are due in `$5` milliseconds, by schedules_due, each with the facts a plan needs; and when the next ones are.
  *
  * first     The longest due, `$2` of them.
  * turn      A number that every look takes; and into how many shares the first are divided: as many as the crew, which is
@@ -19,14 +19,18 @@ import { engineFunction } from "./engine-function.ts"
 export const DUE = engineFunction({
   name: "due",
   isOfUnknownSize: true,
-  takes: "up_to integer, among integer, crew integer, last_turn bigint",
-  returns: `read_at float8, next_at float8, turn bigint, unfinished json, ${SCHEDULE_TYPES}`,
+  takes: "up_to integer, among integer, crew integer, last_turn bigint, ahead_ms integer",
+  returns: `read_at float8, next_at float8, next_count integer, turn bigint, unfinished json, ${SCHEDULE_TYPES}`,
   body: `
   with ${CLOCK},
+  horizon as materialized (
+    select clock.now + $5 * interval '1 millisecond' as at
+    from clock
+  ),
   first as materialized (
     select s.id, hashtext(s.id) as hash
     from belfry.schedules as s
-    where s.next_run_at <= (select clock.now from clock)
+    where s.next_run_at <= (select horizon.at from horizon)
     order by s.next_run_at
     limit $2
   ),
@@ -65,7 +69,7 @@ export const DUE = engineFunction({
   next as materialized (
     select min(s.next_run_at) as at
     from belfry.schedules as s
-    where s.next_run_at > (select clock.now from clock)
+    where s.next_run_at > (select horizon.at from horizon)
   )
   select ${ms("clock.now")},
     -- Whoever is given less than they asked for comes again at once while there is more.
@@ -73,6 +77,10 @@ export const DUE = engineFunction({
       when (select count(*) from chosen) < least($1, turn.found) then ${ms("clock.now")}
       else ${ms("next.at")}
     end,
+    (
+      select count(*)::integer
+      from (select 1 from belfry.schedules as s where s.next_run_at = next.at limit $1) as crowd
+    ),
     turn.number,
     (
       select json_agg(json_build_array(u.id, u.state, u.attempt, u.failures, u.lost))

@@ -1,13 +1,13 @@
 import type { Instant } from "../../../core/instant.ts"
 import type { RunRef } from "../../../core/run.ts"
 import type { Schedule } from "../../../core/schedule.ts"
-import type { DueSchedules } from "../../../store/store.ts"
+import type { DueRequest, DueSchedules } from "../../../store/store.ts"
 import type { Crew } from "../crew.ts"
 import type { Runner } from "../database.ts"
 import { instantOf, jsonOf, ms, numberOf } from "../rows.ts"
 import { scheduleOf } from "../schedule-rows.ts"
 
-export const SELECT_DUE = "select * from belfry.due($1, $2, $3, $4)"
+export const SELECT_DUE = "select * from belfry.due($1, $2, $3, $4, $5)"
 
 /** By runs_schedule_completed, from the newest back. Asked only where a schedule depends on others. */
 const SELECT_SUCCESSES = `
@@ -25,15 +25,21 @@ const SELECT_SUCCESSES = `
 
 const NOW = 0
 const NEXT = 1
-const TURN = 2
-const UNFINISHED = 3
-const SCHEDULE = 4
+const NEXT_COUNT = 2
+const TURN = 3
+const UNFINISHED = 4
+const SCHEDULE = 5
 
 /** So many of those due are chosen from. */
 const AMONG = 1_000
 
-export async function dueSchedules(runner: Runner, limit: number, crew: Crew): Promise<DueSchedules> {
-  const rows = await runner.rows(SELECT_DUE, [limit, Math.max(limit, AMONG), crew.size, crew.lastTurn])
+export async function dueSchedules(
+  runner: Runner,
+  { limit, aheadMs = 0 }: DueRequest,
+  crew: Crew,
+): Promise<DueSchedules> {
+  const among = Math.max(limit, AMONG)
+  const rows = await runner.rows(SELECT_DUE, [limit, among, crew.size, crew.lastTurn, aheadMs])
   crew.noteTurn(Number(rows[0]![TURN]))
   const found = rows
     .filter((row) => row[SCHEDULE] !== null)
@@ -46,7 +52,12 @@ export async function dueSchedules(runner: Runner, limit: number, crew: Crew): P
     const on = schedule.dependsOn.map(({ scheduleId }) => [scheduleId, successes.get(scheduleId) ?? null])
     return { schedule, facts: { unfinished, lastSuccessAt: Object.fromEntries(on) } }
   })
-  return { now: instantOf(rows[0]![NOW]!), due, nextDueAt: numberOf(rows[0]![NEXT]!) }
+  return {
+    now: instantOf(rows[0]![NOW]!),
+    due,
+    nextDueAt: numberOf(rows[0]![NEXT]!),
+    nextDueCount: Number(rows[0]![NEXT_COUNT]),
+  }
 }
 
 type Ref = readonly [RunRef["id"], RunRef["state"], number, number, number]

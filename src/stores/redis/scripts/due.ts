@@ -1,7 +1,7 @@
 import { UNFINISHED_FACTS_MAX } from "../../../core/plan.ts"
 import type { RunRef, RunState } from "../../../core/run.ts"
 import { concurrencyKeyOf } from "../../../core/schedule.ts"
-import type { DueSchedules } from "../../../store/store.ts"
+import type { DueRequest, DueSchedules } from "../../../store/store.ts"
 import type { Connection } from "../connection.ts"
 import { KEYS } from "../lua/keys.ts"
 import { SCHEDULES } from "../lua/schedules.ts"
@@ -11,14 +11,16 @@ import { SLICE, scriptOf } from "../script.ts"
 /** So many of those due are chosen from. */
 const AMONG = 5_000
 
-// Arguments: how many. Answers now, the next instant, whether there are more, and each schedule's fields and facts. Each look
-// takes a number, and of the longest due the block that it falls on: so those who look at the same moment read different ones.
+// Arguments: how many, how far ahead. Answers now, the next instant and how many are due then, whether there are more, and each
+// schedule's fields and facts. Each look takes a number, and of the longest due the block that it falls on: so those who look at
+// the same moment read different ones.
 const DUE = scriptOf(
   KEYS,
   SCHEDULES,
   `
 local now = now_ms()
 local limit = tonumber(ARGV[1])
+local horizon = whole(now + ARGV[2])
 local due = prefix .. ':due'
 local UNFINISHED = prefix .. ':unfinished:${concurrencyKeyOf("")}'
 
@@ -32,7 +34,7 @@ local function facts_of(id)
   return facts
 end
 
-local found = call('ZCOUNT', due, '-inf', now)
+local found = call('ZCOUNT', due, '-inf', horizon)
 local blocks = math.max(math.ceil(math.min(found, ${AMONG}) / math.max(limit, 1)), 1)
 local from = call('INCR', prefix .. ':turns') % blocks * limit
 local schedules = {}
@@ -45,8 +47,9 @@ if limit > 0 and found > 0 then
     end
   end
 end
-local next_due = call('ZRANGEBYSCORE', due, '(' .. now, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
-return { now, next_due[2] or false, found > #schedules and 1 or 0, schedules }
+local next_due = call('ZRANGEBYSCORE', due, '(' .. horizon, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
+local next_count = next_due and call('ZCOUNT', due, next_due, next_due) or 0
+return { now, next_due or false, next_count, found > #schedules and 1 or 0, schedules }
 `,
 )
 
@@ -55,6 +58,7 @@ const SUCCESSES = scriptOf(KEYS, "return call('HMGET', prefix .. ':successes', u
 type DueReply = readonly [
   now: number,
   nextDueAt: string | null,
+  nextDueCount: number,
   hasMore: number,
   schedules: readonly DueRow[],
 ]
@@ -67,8 +71,12 @@ type UnfinishedRow = readonly [
   id: string,
 ]
 
-export async function dueSchedules(connection: Connection, limit: number): Promise<DueSchedules> {
-  const [now, nextDueAt, hasMore, rows] = await connection.run<DueReply>(DUE, [Math.min(limit, SLICE)])
+export async function dueSchedules(
+  connection: Connection,
+  { limit, aheadMs = 0 }: DueRequest,
+): Promise<DueSchedules> {
+  const args = [Math.min(limit, SLICE), aheadMs]
+  const [now, nextDueAt, nextDueCount, hasMore, rows] = await connection.run<DueReply>(DUE, args)
   const found = rows.map(([version, definition, progress, unfinished]) => ({
     schedule: scheduleOf([version, definition, progress]),
     unfinished: unfinished.map(refOf),
@@ -79,6 +87,7 @@ export async function dueSchedules(connection: Connection, limit: number): Promi
     now,
     // Whoever is given less than they asked for comes again at once while there is more.
     nextDueAt: hasMore === 1 && rows.length < limit ? now : nextDueAt === null ? null : Number(nextDueAt),
+    nextDueCount: Math.min(nextDueCount, limit),
     due: found.map(({ schedule, unfinished }) => ({
       schedule,
       facts: {

@@ -2,11 +2,11 @@ import type { Instant } from "../../../core/instant.ts"
 import { type FireFacts, UNFINISHED_FACTS_MAX } from "../../../core/plan.ts"
 import type { RunRef } from "../../../core/run.ts"
 import { concurrencyKeyOf, type Schedule } from "../../../core/schedule.ts"
-import type { DueSchedules } from "../../../store/store.ts"
+import type { DueRequest, DueSchedules } from "../../../store/store.ts"
 import type { Connection } from "../connection.ts"
 import { SCHEDULE_COLUMNS, type ScheduleRow, scheduleOf } from "../schedule-rows.ts"
 
-// Both by belfry_schedules_due: a range from its beginning, and one seek.
+// All by belfry_schedules_due: a range from its beginning, one seek, and a range of one instant.
 export const SELECT_DUE = `
   select ${SCHEDULE_COLUMNS}
   from belfry_schedules
@@ -18,6 +18,10 @@ export const SELECT_NEXT_DUE = `
   select min(next_run_at) as next
   from belfry_schedules
   where next_run_at > ?`
+
+export const COUNT_NEXT_DUE = `
+  select count(*) as count
+  from (select 1 from belfry_schedules where next_run_at = ? limit ?)`
 
 const REF_COLUMNS = "id, state, attempt, failures, lost, created_at"
 
@@ -53,13 +57,18 @@ export const SELECT_LAST_SUCCESS = `
   order by completed_at desc
   limit 1`
 
-export function dueSchedules(connection: Connection, limit: number, now: Instant): DueSchedules {
-  const rows = connection.rows<ScheduleRow>(SELECT_DUE, [now, limit])
-  const { next } = connection.prepare(SELECT_NEXT_DUE).get(now) as { next: Instant | null }
+export function dueSchedules(
+  connection: Connection,
+  { limit, aheadMs = 0 }: DueRequest,
+  now: Instant,
+): DueSchedules {
+  const rows = connection.rows<ScheduleRow>(SELECT_DUE, [now + aheadMs, limit])
+  const { next } = connection.prepare(SELECT_NEXT_DUE).get(now + aheadMs) as { next: Instant | null }
+  const { count } = connection.prepare(COUNT_NEXT_DUE).get(next, limit) as { count: number }
   const schedules = rows.map(scheduleOf)
   const busy = busyKeys(connection, schedules)
   const due = schedules.map((schedule) => ({ schedule, facts: factsOf(connection, schedule, busy) }))
-  return { now, due, nextDueAt: next }
+  return { now, due, nextDueAt: next, nextDueCount: count }
 }
 
 function busyKeys(connection: Connection, schedules: readonly Schedule[]): ReadonlySet<string> {

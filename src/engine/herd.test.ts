@@ -1,0 +1,28 @@
+import { assert, test } from "vitest"
+import { aheadMsTo, herdOf } from "./herd.ts"
+
+test.each([
+  [0, null],
+  [49, null],
+  [50, 100],
+  [200, 400],
+  [500, 1_000],
+  [100_000, 1_000],
+])("%i at one instant are fired %s ms before it", (count, leadMs) => {
+  assert.deepEqual(herdOf(5_000, count), leadMs === null ? null : { at: 5_000, leadMs })
+})
+
+test.each([
+  [3_999, 0],
+  [4_000, 1_000],
+  [4_000.25, 1_000],
+  [4_999, 1],
+  [5_000, 0],
+  [9_000, 0],
+])("at %d one looks %i ms ahead to a herd at 5000", (now, aheadMs) => {
+  assert.equal(aheadMsTo({ at: 5_000, leadMs: 1_000 }, now), aheadMs)
+})
+
+test("without a herd nobody looks ahead", () => {
+  assert.equal(aheadMsTo(null, 4_999), 0)
+})
