@@ -5,7 +5,8 @@ import { SETS } from "../lua/sets.ts"
 import type { Memory } from "../memory.ts"
 import { scriptOf, slicesOf } from "../script.ts"
 
-// Arguments: the worker, whether it leaves, what it says of itself, how many runs it holds; then those runs.
+// Arguments: the worker, whether it leaves, what it says of itself, how many runs it holds, the version it has seen; then those
+// runs.
 // Answers now; which it no longer holds: the id, the attempt and why; and what the server remembers.
 const BEAT = scriptOf(
   KEYS,
@@ -27,7 +28,7 @@ else
 end
 
 local gone = {}
-for at = 5, #ARGV, HELD do
+for at = 6, #ARGV, HELD do
   local id, attempt = ARGV[at], ARGV[at + 1]
   local run = call('HMGET', prefix .. ':runs:' .. id, 'state', 'attempt', 'task', 'priority')
   if run[1] == 'running' and run[2] == attempt then
@@ -40,8 +41,13 @@ for at = 5, #ARGV, HELD do
     gone[#gone + 1] = { id, attempt, is_cancelled and 'cancelled' or 'lost' }
   end
 end
--- A beat counts like a change of a schedule: so a server that went back behind it is found out, whatever else it lost.
-return { now, gone, call('HGET', prefix .. ':schema', 'mark'), call('INCR', prefix .. ':versions') }
+-- A beat counts like a change of a schedule: so a server that went back behind it is found out, whatever else it lost. But it
+-- must not count over the gap that it finds.
+local version = tonumber(call('GET', prefix .. ':versions') or 0)
+if version >= tonumber(ARGV[5]) then
+  version = call('INCR', prefix .. ':versions')
+end
+return { now, gone, call('HGET', prefix .. ':schema', 'mark'), version }
 `,
 )
 
@@ -59,7 +65,7 @@ export async function beat(
   const gone: GoneRow[] = []
   let now = 0
   for (const slice of held.length === 0 ? [held] : slicesOf(held)) {
-    const reply = await connection.run<BeatReply>(BEAT, [...said, ...slice.flatMap(heldArgs)])
+    const reply = await connection.run<BeatReply>(BEAT, [...said, memory.version, ...slice.flatMap(heldArgs)])
     now = reply[0]
     gone.push(...reply[1])
     memory.compare(reply[2], reply[3])

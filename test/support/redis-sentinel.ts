@@ -1,0 +1,89 @@
+import { chownSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { Redis } from "ioredis"
+import { type RedisServer, startRedis } from "./redis.ts"
+import { redisProgram } from "./redis-programs.ts"
+import { notRoot } from "./server-programs.ts"
+import { ThrowawayServer } from "./servers.ts"
+
+/** A server, a copy that follows it, and a sentinel that puts the copy in its place when it falls silent. */
+export interface WatchedRedis {
+  readonly primary: RedisServer
+  readonly replica: RedisServer
+  /** What a client needs to find whoever is the primary. */
+  readonly address: { sentinels: { host: string; port: number }[]; name: string }
+  stop(): Promise<void>
+}
+
+const NAME = "belfry"
+
+export async function startWatchedRedis(): Promise<WatchedRedis> {
+  const stops: (() => Promise<void>)[] = []
+  const stop = async () => {
+    for (const each of stops.reverse()) await each()
+  }
+  try {
+    const primary = await startRedis({ isKept: true })
+    stops.push(() => primary.stop())
+    const replica = await startRedis({ settings: ["--replicaof", "127.0.0.1", String(primary.port)] })
+    stops.push(() => replica.stop())
+    const sentinel = await startSentinel(primary.port)
+    stops.push(() => sentinel.stop())
+    const address = { sentinels: [{ host: "127.0.0.1", port: sentinel.port }], name: NAME }
+    return { primary, replica, address, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function startSentinel(primaryPort: number): Promise<ThrowawayServer> {
+  const { program, args } = await redisProgram()
+  const user = notRoot()
+  return ThrowawayServer.start({
+    name: "Sentinel",
+    user,
+    // It writes into its configuration what it has seen.
+    async prepare(folder) {
+      const file = join(folder, "sentinel.conf")
+      const watch = `sentinel monitor ${NAME} 127.0.0.1 ${primaryPort} 1`
+      writeFileSync(
+        file,
+        `${watch}\nsentinel down-after-milliseconds ${NAME} 500\nsentinel failover-timeout ${NAME} 3000\n`,
+      )
+      if (user !== null) chownSync(file, user.uid, user.gid)
+    },
+    command: (folder, port) => ({
+      program,
+      args: [
+        ...args,
+        join(folder, "sentinel.conf"),
+        "--sentinel",
+        "--bind",
+        "127.0.0.1",
+        "--port",
+        String(port),
+        "--dir",
+        folder,
+      ],
+    }),
+    isReady: (_, port) => knowsReplica(port),
+    stopSignal: "SIGTERM",
+  })
+}
+
+/** Before that it would have nobody to promote. */
+async function knowsReplica(port: number): Promise<boolean> {
+  const client = new Redis({ port, lazyConnect: true, retryStrategy: () => null })
+  client.on("error", () => undefined)
+  try {
+    await client.connect()
+    const replicas = (await client.call("sentinel", "replicas", NAME)) as unknown[]
+    return replicas.length > 0
+  } catch {
+    // Not listening yet.
+    return false
+  } finally {
+    client.disconnect()
+  }
+}
