@@ -3,8 +3,6 @@
  * what an idle process asks. `npm run bench -- postgres`, with `--quick` for rough figures in half the time, and with
  * BELFRY_BENCH_POSTGRES_URL for a server of your own. It runs on the Node that `all.ts` finds, 24 or later.
  */
-import { readFileSync } from "node:fs"
-import { availableParallelism, loadavg } from "node:os"
 import { benchServer } from "./postgres/server.ts"
 import { shown, type Verdict } from "./shared/figures.ts"
 import {
@@ -26,8 +24,14 @@ import {
   PHASES_MS,
   printLateness,
 } from "./shared/lateness.ts"
+import { aboutRun, printVerdicts } from "./shared/report.ts"
 import { judgeRuns, measureRuns, printRuns, type RunsCase, type RunsFigures } from "./shared/runs.ts"
 
+const PROGRAMS = {
+  "pg-boss": "node_modules/pg-boss",
+  "graphile-worker": "node_modules/graphile-worker",
+  pg: "node_modules/pg",
+}
 const isQuick = process.argv.includes("--quick")
 const STORED = 100_000
 const IDLE_MS = isQuick ? 20_000 : 60_000
@@ -75,7 +79,7 @@ try {
 }
 
 async function measureAll(): Promise<void> {
-  console.log(aboutRun())
+  console.log(aboutRun(PROGRAMS, server.about, isQuick))
   const fires = await measureFires(server, FIRES)
   const runs = await measureRuns(server, RUNS_CASES, RUNS)
   // Idle processes disturb nobody, so the minute they take is used.
@@ -87,27 +91,18 @@ async function measureAll(): Promise<void> {
   }
   const idle = await idling.figures
 
-  console.log(`\n${aboutRun()}`)
+  console.log(`\n${aboutRun(PROGRAMS, server.about, isQuick)}`)
   printFires(fires, FIRES)
   printRuns(runs, RUNS)
   printLateness(lateness)
   printIdle(idle, IDLE_SCHEDULES)
-  const verdicts = [
+  printVerdicts([
     ...judgeFires(fires, { p99Ms: 100, perSecond: 10_000 }),
     ...judgeRuns(runs, 1.2),
     ...judgeLateness(lateness),
     ...judgeIdle(idle),
     ...judgeStored(fires, runs, lateness),
-  ]
-  console.log("\nAgainst the targets")
-  console.table(
-    Object.fromEntries(
-      verdicts.map(({ measure, target, measured, isMet }) => [
-        measure,
-        { target, measured, met: isMet ? "yes" : "NO" },
-      ]),
-    ),
-  )
+  ])
 }
 
 /** How many times worse each is with 100,000 schedules in the store. */
@@ -128,20 +123,4 @@ function judgeStored(
     verdict("runs", runs.get(AMONG_MANY)!.wholeMs / runs.get("belfry")!.wholeMs),
     verdict("lateness p99", lateness.get(AMONG_MANY)!.p99 / lateness.get("belfry")!.p99),
   ]
-}
-
-function aboutRun(): string {
-  const peers = ["pg-boss", "graphile-worker"].map(
-    (name) => `${name} ${versionOf(`node_modules/${name}/package.json`)}`,
-  )
-  const load = loadavg()[0]!.toFixed(1)
-  return [
-    `Belfry ${versionOf("../package.json")}, ${peers.join(", ")}, pg ${versionOf("node_modules/pg/package.json")}, Node ${process.versions.node}`,
-    server.about,
-    `${availableParallelism()} processors, load ${load}${isQuick ? "; quick, so rough" : ""}`,
-  ].join("\n")
-}
-
-function versionOf(path: string): string {
-  return JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8")).version
 }

@@ -2,8 +2,6 @@
  * Belfry on Redis beside BullMQ, in the same run: fires, runs, lateness, and what an idle process sends.
  * `npm run bench -- redis`, with `--quick` for rough figures in half the time.
  */
-import { readFileSync } from "node:fs"
-import { availableParallelism, loadavg } from "node:os"
 import { benchServer } from "./redis/server.ts"
 import { Contender } from "./shared/contender.ts"
 import { median, percentile, progress, shown, type Verdict } from "./shared/figures.ts"
@@ -17,9 +15,14 @@ import {
   measureLateness,
   printLateness,
 } from "./shared/lateness.ts"
+import { aboutRun, printVerdicts } from "./shared/report.ts"
 import { judgeRuns, measureRuns, printRuns, type RunsCase } from "./shared/runs.ts"
 import type { BenchServer } from "./shared/server.ts"
 
+const PROGRAMS = {
+  bullmq: "node_modules/bullmq",
+  ioredis: "../node_modules/ioredis",
+}
 const isQuick = process.argv.includes("--quick")
 const IDLE_MS = isQuick ? 20_000 : 60_000
 const IDLE_SCHEDULES = 100
@@ -54,7 +57,7 @@ try {
 }
 
 async function measureAll(): Promise<void> {
-  console.log(aboutRun())
+  console.log(aboutRun(PROGRAMS, server.about, isQuick))
   const fires = await measureFires(server, FIRES)
   const tick = await measureTick(server)
   const runs = await measureRuns(server, RUNS_CASES, RUNS)
@@ -64,27 +67,18 @@ async function measureAll(): Promise<void> {
   for (const each of LATENESS_CASES) lateness.set(each.name, await measureLateness(server, each))
   const idle = await idling.figures
 
-  console.log(`\n${aboutRun()}`)
+  console.log(`\n${aboutRun(PROGRAMS, server.about, isQuick)}`)
   printFires(fires, FIRES)
   printRuns(runs, RUNS)
   printLateness(lateness)
   printIdle(idle, IDLE_SCHEDULES)
-  const verdicts = [
+  printVerdicts([
     ...judgeFires(fires, { p99Ms: 100, perSecond: 30_000 }),
     tick,
     ...judgeRuns(runs, 3),
     ...judgeLateness(lateness),
     ...judgeIdle(idle),
-  ]
-  console.log("\nAgainst the targets")
-  console.table(
-    Object.fromEntries(
-      verdicts.map(({ measure, target, measured, isMet }) => [
-        measure,
-        { target, measured, met: isMet ? "yes" : "NO" },
-      ]),
-    ),
-  )
+  ])
 }
 
 /** One process, a hundred schedules due: from the question to the last of them fired. */
@@ -108,17 +102,4 @@ async function measureTick(server: BenchServer): Promise<Verdict> {
     measured: `${shown(p99)} ms`,
     isMet: p99 < 10,
   }
-}
-
-function aboutRun(): string {
-  const load = loadavg()[0]!.toFixed(1)
-  return [
-    `Belfry ${versionOf("../package.json")}, bullmq ${versionOf("node_modules/bullmq/package.json")}, ioredis ${versionOf("../node_modules/ioredis/package.json")}, Node ${process.versions.node}`,
-    server.about,
-    `${availableParallelism()} processors, load ${load}${isQuick ? "; quick, so rough" : ""}`,
-  ].join("\n")
-}
-
-function versionOf(path: string): string {
-  return JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8")).version
 }
