@@ -14,8 +14,9 @@ export interface RedisClient {
   readonly options?: { readonly keyPrefix?: unknown }
 }
 
-/** The store's own waiting: a timer. The system's clock fits; so does a test's. */
+/** The store's own waiting: a timer, and a clock that never goes back. The system's clock fits; so does a test's. */
 export interface Waiting {
+  monotonic(): number
   setTimer(delayMs: number, callback: () => void): () => void
   random(): number
 }

@@ -6,7 +6,7 @@ import { KEYS } from "./lua/keys.ts"
 import { scriptOf } from "./script.ts"
 
 /** What the keys look like; a number of its own, since another version of Belfry may come to the same keys. */
-export const SCHEMA = 1
+export const SCHEMA = 2
 
 const OLDEST = { major: 6, minor: 2 }
 
@@ -28,6 +28,13 @@ export async function examine(connection: Connection, options: RedisOptions): Pr
     throw new BelfryError(
       "BELFRY_STORE_SCHEMA_NEWER",
       `The keys of "${options.prefix}" on ${options.where} are at schema ${stored}; this version knows ${SCHEMA}.`,
+      { details: { stored, known: SCHEMA } },
+    )
+  }
+  if (stored < SCHEMA) {
+    throw new BelfryError(
+      "BELFRY_STORE_UNFIT",
+      `The keys of "${options.prefix}" on ${options.where} are at schema ${stored}, from before the first release; this version knows ${SCHEMA}. Take another prefix, or remove them.`,
       { details: { stored, known: SCHEMA } },
     )
   }

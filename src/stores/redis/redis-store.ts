@@ -2,15 +2,17 @@ import { BelfryError } from "../../core/errors.ts"
 import type { Store } from "../../store/store.ts"
 import type { RedisClient, RedisOptions, Waiting } from "./client.ts"
 import { Connection } from "./connection.ts"
+import { Crew } from "./crew.ts"
 import { KEYS } from "./lua/keys.ts"
 import { Memory } from "./memory.ts"
 import { News } from "./news.ts"
 import { examine } from "./opening.ts"
 import { scriptOf } from "./script.ts"
 import { claimRuns } from "./scripts/claiming.ts"
+import { countRuns } from "./scripts/counting-runs.ts"
 import { dueSchedules } from "./scripts/due.ts"
 import { enqueueRuns } from "./scripts/enqueuing.ts"
-import { countRuns, findRuns } from "./scripts/finding-runs.ts"
+import { findRuns } from "./scripts/finding-runs.ts"
 import { findSchedules } from "./scripts/finding-schedules.ts"
 import { firePlans } from "./scripts/firing.ts"
 import { beat, findWorkers } from "./scripts/heartbeat.ts"
@@ -31,6 +33,7 @@ export function createRedisStore(
   waiting: Waiting,
 ): Store {
   const door = new Door(makeClient, options, waiting)
+  const crew = new Crew(waiting)
   const reach = async () => (await door.opened()).connection
   return {
     async open() {
@@ -51,7 +54,7 @@ export function createRedisStore(
       return swap
     },
     deleteSchedule: async (id, ifVersion) => deleteSchedule(await reach(), id, ifVersion),
-    dueSchedules: async (request) => dueSchedules(await reach(), request),
+    dueSchedules: async (request) => dueSchedules(await reach(), crew, request),
     async fire(plans) {
       const { connection, memory } = await door.opened()
       const before = memory.version

@@ -1,13 +1,22 @@
 import { type Run, type RunState, UNFINISHED } from "../../core/run.ts"
+import { concurrencyKeyOf } from "../../core/schedule.ts"
 import type { RunFilter, RunPage } from "../../store/store.ts"
 
-/** A sorted set of runs: its kind, and whose runs it holds. */
+/** A sorted set of runs: its kind, whose runs it holds, and the field that is their score. */
 export interface RunIndex {
   readonly kind: string
   readonly name: string
+  readonly orderedBy: string
+  /** An unfinished run that holds this live key, its schedule's own, belongs there and is not in it. */
+  readonly singleKey: string | null
 }
 
 const ORDERS = { createdAt: "created", scheduledFor: "scheduled", completedAt: "completed" } as const
+const ORDERED_BY = {
+  createdAt: "created_at",
+  scheduledFor: "scheduled_for",
+  completedAt: "completed_at",
+} as const
 
 /** The narrowest that hold, in the order asked for, all that the filter can match. */
 export function indexesFor(
@@ -16,16 +25,19 @@ export function indexesFor(
 ): readonly RunIndex[] {
   if (states?.length === 0 || triggeredBy?.length === 0) return []
   const isUnfinished = states?.every((state) => UNFINISHED.includes(state)) ?? false
+  const orderedBy = ORDERED_BY[orderBy]
   if (orderBy === "createdAt" && isUnfinished && concurrencyKey !== undefined) {
-    return [{ kind: ":unfinished:", name: concurrencyKey }]
+    return [{ kind: ":unfinished:", name: concurrencyKey, orderedBy, singleKey: concurrencyKey }]
   }
   const history = `:history:${ORDERS[orderBy]}`
-  if (scheduleId !== undefined) return [{ kind: `${history}:`, name: scheduleId }]
+  if (scheduleId !== undefined) {
+    return [{ kind: `${history}:`, name: scheduleId, orderedBy, singleKey: concurrencyKeyOf(scheduleId) }]
+  }
   // Most runs succeed: of those that end otherwise there is a set for each way.
   if (orderBy === "createdAt" && states?.every((state) => UNUSUAL.includes(state))) {
-    return states.map((state) => ({ kind: `:history:${state}`, name: "" }))
+    return states.map((state) => ({ kind: `:history:${state}`, name: "", orderedBy, singleKey: null }))
   }
-  return [{ kind: history, name: "" }]
+  return [{ kind: history, name: "", orderedBy, singleKey: null }]
 }
 
 const UNUSUAL: readonly RunState[] = ["failed", "cancelled", "skipped"]

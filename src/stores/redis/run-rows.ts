@@ -11,8 +11,8 @@ import {
   type RunState,
   type TriggeredBy,
 } from "../../core/run.ts"
+import { concurrencyKeyOf } from "../../core/schedule.ts"
 import type { Reply } from "./connection.ts"
-import { numberOrNone } from "./script.ts"
 
 /**
  * A run's hash. What has nothing to say is not there: a small hash takes a third of the memory, and half the time. When a run
@@ -35,6 +35,8 @@ interface RunFields {
   readonly outcome?: AttemptOutcome
   readonly schedule_id?: string
   readonly scheduled_for?: string
+  /** There if it holds the key of its schedule alone; then neither of these is. */
+  readonly single?: string
   readonly live_key?: string
   readonly concurrency_key?: string
   readonly concurrency_limit?: string
@@ -68,7 +70,8 @@ export function fieldsOf(reply: Reply): RunFields {
 }
 
 export function runOf(fields: RunFields): Run {
-  const more = fields.more === undefined ? NOTHING_MORE : (JSON.parse(fields.more) as More)
+  const more = moreIn(fields.more)
+  const singleKey = fields.single === undefined ? null : concurrencyKeyOf(fields.schedule_id!)
   return {
     id: fields.id,
     task: fields.task,
@@ -79,8 +82,8 @@ export function runOf(fields: RunFields): Run {
     triggeredBy: fields.triggered_by,
     trigger: more.trigger ?? null,
     missed: more.missed ?? null,
-    liveKey: fields.live_key ?? null,
-    concurrencyKey: fields.concurrency_key ?? null,
+    liveKey: singleKey ?? fields.live_key ?? null,
+    concurrencyKey: singleKey ?? fields.concurrency_key ?? null,
     concurrencyLimit: numberOf(fields.concurrency_limit),
     retry: more.retry ?? null,
     timeoutMs: more.timeoutMs ?? null,
@@ -125,32 +128,12 @@ function attemptsOf(fields: RunFields): readonly Attempt[] {
   return attempts.slice(-ATTEMPTS_KEPT)
 }
 
-function attemptOf(text: string): Attempt {
+export function attemptOf(text: string): Attempt {
   const [attempt, workerId, startedAt, endedAt, outcome, error] = JSON.parse(text)
   return { attempt, workerId, startedAt, endedAt, outcome, error }
 }
 
-/** As `lua/runs.ts` takes a new run. */
-export function pushNewRun(args: (string | number)[], run: NewRun): void {
-  args.push(run.id, run.state, run.delayMs, numberOrNone(run.notBefore))
-  const place = args.push("") - 1
-  args.push("task", run.task, "triggered_by", run.triggeredBy)
-  if (run.payload !== null) args.push("payload", JSON.stringify(run.payload))
-  if (run.priority !== 0) args.push("priority", run.priority)
-  if (run.scheduleId !== null) args.push("schedule_id", run.scheduleId)
-  if (run.scheduledFor !== null) args.push("scheduled_for", run.scheduledFor)
-  if (run.liveKey !== null) args.push("live_key", run.liveKey)
-  if (run.concurrencyKey !== null) args.push("concurrency_key", run.concurrencyKey)
-  if (run.concurrencyLimit !== null) args.push("concurrency_limit", run.concurrencyLimit)
-  if (run.message !== null) args.push("message", run.message)
-  if (run.reason !== null) args.push("reason", run.reason)
-  if (run.by !== null) args.push("by", run.by)
-  const more = moreOf(run)
-  if (more !== null) args.push("more", more)
-  args[place] = (args.length - place - 1) / 2
-}
-
-function moreOf({ trigger, missed, retry, timeoutMs }: NewRun): string | null {
+export function moreOf({ trigger, missed, retry, timeoutMs }: NewRun): string | null {
   if (trigger === null && missed === null && retry === null && timeoutMs === null) return null
   const more: Record<string, unknown> = {}
   if (trigger !== null) more["trigger"] = trigger
@@ -160,10 +143,14 @@ function moreOf({ trigger, missed, retry, timeoutMs }: NewRun): string | null {
   return JSON.stringify(more)
 }
 
-function jsonOf(text: string | undefined): Json {
-  return text === undefined ? null : (JSON.parse(text) as Json)
+export function moreIn(text: string | null | undefined): More {
+  return text === null || text === undefined ? NOTHING_MORE : (JSON.parse(text) as More)
 }
 
-function numberOf(value: string | number | undefined): number | null {
-  return value === undefined ? null : Number(value)
+export function jsonOf(text: string | null | undefined): Json {
+  return text === null || text === undefined ? null : (JSON.parse(text) as Json)
+}
+
+export function numberOf(value: string | number | null | undefined): number | null {
+  return value === null || value === undefined ? null : Number(value)
 }

@@ -1,20 +1,28 @@
 import type { Instant } from "../../core/instant.ts"
 import { progressOf } from "../../core/plan.ts"
 import type { Schedule, ScheduleProgress } from "../../core/schedule.ts"
+import type { Reply } from "./connection.ts"
 
-/** What is read of a schedule's hash; its other fields are for people. */
+/** What is read of a schedule's hash, its id after it; its other fields are for people. */
 export const SCHEDULE_FIELDS = ["version", "definition", "progress"] as const
 
-export type ScheduleRow = readonly [version: string, definition: string, progress: string]
+/** Whatever a script adds comes after these. */
+export type ScheduleRow = readonly [
+  version: string,
+  definition: string,
+  progress: string,
+  id: string,
+  ...Reply[],
+]
 
-type Definition = Omit<Schedule, keyof ScheduleProgress | "version">
+type Definition = Omit<Schedule, keyof ScheduleProgress | "id" | "version">
 
 export function scheduleOf(row: ScheduleRow): Schedule {
   const definition = definitionOf(row[1])
   const progress = JSON.parse(row[2]) as ScheduleProgress
   // Every field is named here: to spread two records of this size, at each fire, costs more than to parse them.
   return {
-    id: definition.id,
+    id: row[3],
     version: Number(row[0]),
     revision: definition.revision,
     createdAt: definition.createdAt,
@@ -58,7 +66,10 @@ export function scheduleOf(row: ScheduleRow): Schedule {
 const KNOWN_MAX = 10_000
 const KNOWN_TEXT_MAX = 4_000
 
-/** By its text: a definition is read at every fire, and only an edit changes it. Nobody changes a record in place. */
+/**
+ * By its text: a definition is read at every fire, and only an edit changes it. It is without the id, so that schedules which
+ * differ in nothing else share it. Nobody changes a record in place.
+ */
 const known = new Map<string, Definition>()
 
 function definitionOf(text: string): Definition {
@@ -72,27 +83,36 @@ function definitionOf(text: string): Definition {
 
 /** Everything that only an edit changes. */
 export function definitionText(schedule: Schedule): string {
-  const { version: _, ...rest } = schedule
+  const { id: _, version: __, ...rest } = schedule
   const definition: Record<string, unknown> = rest
   for (const name of Object.keys(progressOf(schedule))) delete definition[name]
   return JSON.stringify(definition)
 }
 
-/** In the order in which scripts take them: the text, when it is due, and what people read. */
-export function progressArgs(progress: ScheduleProgress): readonly (string | number)[] {
+/** As `lua/progress.ts` takes it: the text, when it is due, and what people read. Without any, the schedule goes. */
+export function pushProgress(args: (string | number)[], progress: ScheduleProgress | null): void {
+  if (progress === null) {
+    args.push("", "", "", "", "", "")
+    return
+  }
   const { nextRunAt, lastRunAt, runCount, lastError } = progress
-  return [
-    JSON.stringify(progress),
-    nextRunAt ?? "",
-    textOrNone(nextRunAt),
-    textOrNone(lastRunAt),
-    String(runCount),
-    lastError ?? "",
-  ]
+  const text = JSON.stringify(progress)
+  args.push(text, nextRunAt ?? "", textOrNone(nextRunAt), textOrNone(lastRunAt), runCount, lastError ?? "")
 }
 
 export const PROGRESS_ARGS = 6
 
+const TEXTS_MAX = 1_000
+
+/** Many that are fired at once are next due at the same instant, and to write it takes longer than all else here. */
+const texts = new Map<Instant, string>()
+
 function textOrNone(instant: Instant | null): string {
-  return instant === null ? "" : new Date(instant).toISOString()
+  if (instant === null) return ""
+  const found = texts.get(instant)
+  if (found !== undefined) return found
+  const text = new Date(instant).toISOString()
+  if (texts.size >= TEXTS_MAX) texts.clear()
+  texts.set(instant, text)
+  return text
 }

@@ -22,6 +22,24 @@ export function slicesOf<T>(items: readonly T[], size = SLICE): readonly (readon
   return slices
 }
 
+/** All answers in order. While the server works on a slice the next one is put together and sent: two are under way, no more. */
+export async function answersOf<T, A>(
+  slices: readonly (readonly T[])[],
+  send: (slice: readonly T[]) => Promise<readonly A[]>,
+): Promise<readonly A[]> {
+  const answers: A[] = []
+  let before: Promise<readonly A[]> = Promise.resolve([])
+  for (const slice of slices) {
+    const sent = send(slice)
+    // If the one before fails nobody waits for this one any more.
+    sent.catch(() => undefined)
+    for (const answer of await before) answers.push(answer)
+    before = sent
+  }
+  for (const answer of await before) answers.push(answer)
+  return answers
+}
+
 /** Nothing is sent as "", so a text says by its first character that it is one. */
 export function marked(text: string | null): string {
   return text === null ? "" : `=${text}`

@@ -177,7 +177,7 @@ describe("a store", () => {
     await until(() => heard.length > 0, "it notices")
     await store.heartbeat(aHeartbeat())
     assert.deepEqual(heard, ["forgotten"])
-    assert.equal(await client.hget("{belfry}:schema", "version"), "1")
+    assert.equal(await client.hget("{belfry}:schema", "version"), "2")
   })
 
   test("that asks nothing notices when it is connected again", async () => {

@@ -68,6 +68,15 @@ describe("opening", () => {
     assert.equal(await admin.hget("{belfry}:schema", "version"), "99")
   })
 
+  test("keys from before the first release are refused and left alone", async () => {
+    await admin.hset("{belfry}:schema", "version", 1)
+    atTheEnd(() => admin.del("{belfry}:schema"))
+
+    await rejectsWith("BELFRY_STORE_UNFIT", aStoreAt(server.url).open(), /schema 1, from before/)
+
+    assert.equal(await admin.hget("{belfry}:schema", "version"), "1")
+  })
+
   test("an address where nothing answers is a fault within seconds, and may be tried again", async () => {
     const store = aStoreAt("redis://127.0.0.1:1")
     const startedAt = performance.now()

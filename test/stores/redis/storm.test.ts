@@ -12,6 +12,7 @@ import {
   retry,
   succeed,
 } from "../../../src/core/run.ts"
+import { concurrencyKeyOf } from "../../../src/core/schedule.ts"
 import {
   aClaim,
   aHeartbeat,
@@ -24,10 +25,12 @@ import {
 import { aPage, several } from "../../../src/store/laws/steps.ts"
 import { aFreshStore } from "./scratch.ts"
 import { assertInStep } from "./storm.ts"
+import { assertListed } from "./storm-lists.ts"
 
 const NOTHING = { message: "✓", details: null }
 const NOBODY = { reason: null, by: null }
 const FAILURE = { outcome: "failed", error: "Error", output: NOTHING } as const
+const SCHEDULES = ["s0", "s1", "s2"]
 const LEASES = ["a", "b"].map((name) => ({ name, leaseMs: 3 }))
 
 test("whatever happens to runs, everything they are found by is in step with them", async () => {
@@ -38,10 +41,13 @@ test("whatever happens to runs, everything they are found by is in step with the
   try {
     for (let step = 0; step < 250; step++) {
       await someStep(store, chance)
-      if (step % 50 === 49) await assertInStep(client, prefix)
+      if (step % 50 !== 49) continue
+      await assertInStep(client, prefix)
+      await assertListed(store, SCHEDULES)
     }
     await finishAll(store)
     await assertInStep(client, prefix)
+    await assertListed(store, SCHEDULES)
     for (const kind of ["queue", "waiting", "parked", "unfinished", "running", "live"]) {
       assert.deepEqual(await client.keys(`${prefix}:${kind}*`), [])
     }
@@ -84,8 +90,14 @@ function someRun(chance: Chance): NewRun {
     concurrencyKey: chance(3) === 0 ? null : `key-${chance(2)}`,
     delayMs: chance(4) === 0 ? 5 : 0,
   }
-  if (chance(6) === 0) return aSkip({ ...over, scheduleId: "s1" })
-  return chance(2) === 0 ? aRun(over) : aRunOf(`s${chance(3)}`, over)
+  const scheduledFor = chance(2) === 0 ? null : 1_000 * chance(100)
+  if (chance(6) === 0) return aSkip({ ...over, scheduleId: "s1", scheduledFor })
+  if (chance(3) === 0) return aRun(over)
+  const schedule = SCHEDULES[chance(3)]!
+  // As the timetable makes them, and as an edit or a hand may.
+  const key = concurrencyKeyOf(schedule)
+  const keys = chance(2) === 0 ? { liveKey: key, concurrencyKey: key } : {}
+  return aRunOf(schedule, { ...over, scheduledFor, ...keys })
 }
 
 async function someRuns(store: Store, chance: Chance): Promise<readonly Run[]> {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict"
 import type { Redis } from "ioredis"
+import { concurrencyKeyOf } from "../../../src/core/schedule.ts"
 
 /**
  * Reads every run's hash, works out what the store must find it by, and compares that with what is there: a run that is
@@ -22,19 +23,30 @@ export async function assertInStep(client: Redis, prefix: string): Promise<void>
     const state = run["state"]!
     const schedule = run["schedule_id"]
     const createdAt = Number(run["created_at"])
-    for (const name of ["all", `task:${run["task"]}`, ...(schedule ? [`schedule:${schedule}`] : [])]) {
+    const isUnfinished = state === "pending" || state === "running"
+    // An unfinished run that holds its schedule's key alone is found by that key, and by its schedule once it has ended.
+    const singleKey = run["single"] === undefined ? undefined : concurrencyKeyOf(schedule!)
+    const isInSchedule = schedule !== undefined && !(isUnfinished && singleKey !== undefined)
+    for (const name of ["all", `task:${run["task"]}`, ...(isInSchedule ? [`schedule:${schedule}`] : [])]) {
       count(`${state}:${name}`)
     }
     put("history:created", id, createdAt)
-    if (schedule) put(`history:created:${schedule}`, id, createdAt)
-    if (state === "pending" || state === "running") {
-      if (run["live_key"]) live.set(run["live_key"], id)
-      const concurrencyKey = run["concurrency_key"]
-      if (concurrencyKey) put(`unfinished:${concurrencyKey}`, id, createdAt)
-      if (concurrencyKey && state === "running") {
+    if (isInSchedule) put(`history:created:${schedule}`, id, createdAt)
+    if (run["scheduled_for"] !== undefined) {
+      put("history:scheduled", id, Number(run["scheduled_for"]))
+      if (isInSchedule) put(`history:scheduled:${schedule}`, id, Number(run["scheduled_for"]))
+    }
+    if (isUnfinished) {
+      const liveKey = singleKey ?? run["live_key"]
+      const concurrencyKey = singleKey ?? run["concurrency_key"]
+      if (liveKey !== undefined) live.set(liveKey, id)
+      if (concurrencyKey !== undefined && singleKey === undefined) {
+        put(`unfinished:${concurrencyKey}`, id, createdAt)
+      }
+      if (concurrencyKey !== undefined && state === "running") {
         running.set(concurrencyKey, (running.get(concurrencyKey) ?? 0) + 1)
       }
-      put(await queueOf(client, prefix, id, run), id, null)
+      put(await queueOf(client, prefix, id, { ...run, concurrency_key: concurrencyKey ?? "" }), id, null)
     } else {
       put("history:completed", id, Number(run["completed_at"]))
       if (schedule) put(`history:completed:${schedule}`, id, Number(run["completed_at"]))

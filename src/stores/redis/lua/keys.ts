@@ -21,17 +21,4 @@ end
 local function text_of(value)
   return value ~= '' and string.sub(value, 2)
 end
-
--- A hash as a table, and as the list that Redis makes of it; nothing if there is none.
-local function read_hash(key)
-  local list = call('HGETALL', key)
-  if #list == 0 then
-    return nil
-  end
-  local fields = {}
-  for index = 1, #list, 2 do
-    fields[list[index]] = list[index + 1]
-  end
-  return fields, list
-end
 `

@@ -1,34 +1,21 @@
 import { PROGRESS_ARGS } from "../schedule-rows.ts"
 
-/** How far a schedule has come, from its place among the arguments. Needs `SCHEDULES` before it. */
+/** How far a schedule has come, from its place among the arguments. */
 export const PROGRESS = `
 local PROGRESS_ARGS = ${PROGRESS_ARGS}
 
-local function write_progress(id, at, version)
-  local key = schedule_key(id)
+local function write_progress(key, at, version)
   local next_run, last_run = ARGV[at + 2], ARGV[at + 3]
-  local fields = { 'version', version, 'progress', ARGV[at], 'run_count', ARGV[at + 4] }
-  local gone = {}
-  if next_run ~= '' then
-    fields[#fields + 1] = 'next_run'
-    fields[#fields + 1] = next_run
-  else
-    gone[#gone + 1] = 'next_run'
+  call('HSET', key, 'version', version, 'progress', ARGV[at], 'run_count', ARGV[at + 4], 'next_run', next_run, 'last_run', last_run)
+  if next_run == '' then
+    call('HDEL', key, 'next_run')
   end
-  if last_run ~= '' then
-    fields[#fields + 1] = 'last_run'
-    fields[#fields + 1] = last_run
-  else
-    gone[#gone + 1] = 'last_run'
+  if last_run == '' then
+    call('HDEL', key, 'last_run')
   end
   -- Why it can't be planned. Once it can, the last error stays what it was, as that of a run does.
   if ARGV[at + 5] ~= '' then
-    fields[#fields + 1] = 'last_error'
-    fields[#fields + 1] = ARGV[at + 5]
-  end
-  call('HSET', key, unpack(fields))
-  if #gone > 0 then
-    call('HDEL', key, unpack(gone))
+    call('HSET', key, 'last_error', ARGV[at + 5])
   end
 end
 

@@ -1,23 +1,44 @@
-import { ATTEMPTS_KEPT } from "../../../core/run.ts"
+import { concurrencyKeyOf } from "../../../core/schedule.ts"
+import { COUNTING } from "./counting.ts"
 import { KEYS } from "./keys.ts"
 import { SETS } from "./sets.ts"
 
 /**
  * These keep in step with a run's state everything it is found by: its queue, the runs that hold its keys, the history and
- * the counts.
+ * the counts. What they know of a run is a record of the fields that `read_run` names.
  */
-export const RUNS = `${KEYS}${SETS}
+export const RUNS = `${KEYS}${SETS}${COUNTING}
 -- To put a name together takes Lua longer than most commands take: what is the same for many runs is made once.
-local RUNS, LIVE, RUNNING, UNFINISHED = prefix .. ':runs:', prefix .. ':live', prefix .. ':running', prefix .. ':unfinished:'
+local RUNS, LIVE, UNFINISHED = prefix .. ':runs:', prefix .. ':live', prefix .. ':unfinished:'
 local CREATED, SCHEDULED, COMPLETED = prefix .. ':history:created', prefix .. ':history:scheduled', prefix .. ':history:completed'
 local CREATED_OF, SCHEDULED_OF, COMPLETED_OF = CREATED .. ':', SCHEDULED .. ':', COMPLETED .. ':'
 
-local function run_key(id)
-  return RUNS .. id
+local OWN_KEY = '${concurrencyKeyOf("")}'
+
+-- As much of a stored run as it is found and fenced by; nothing if there is none. Most runs of schedules are single: they hold
+-- the key of their schedule, and nobody else with it. While such a run is unfinished, that key is all that its schedule finds it
+-- by; what is kept for each schedule is written once, when the run ends.
+local function read_run(id)
+  local fields = call('HMGET', RUNS .. id, 'state', 'attempt', 'task', 'priority', 'created_at', 'schedule_id',
+    'scheduled_for', 'concurrency_limit', 'single', 'live_key', 'concurrency_key')
+  if not fields[1] then
+    return nil
+  end
+  local single_key = fields[9] and OWN_KEY .. fields[6]
+  return {
+    state = fields[1], attempt = fields[2] or '0', task = fields[3], priority = fields[4] or '0', created_at = fields[5],
+    schedule_id = fields[6], scheduled_for = fields[7], concurrency_limit = fields[8], is_single = single_key,
+    live_key = single_key or fields[10], concurrency_key = single_key or fields[11],
+  }
 end
 
-local function read_run(id)
-  return read_hash(RUNS .. id)
+-- The unfinished run that holds this key alone, if there is one.
+local function single_of(live_key)
+  local id = call('HGET', LIVE, live_key)
+  local run = id and read_run(id)
+  if run and run.is_single then
+    return id, run
+  end
 end
 
 local function is_unfinished(state)
@@ -26,8 +47,7 @@ end
 
 local queues = {}
 
-local function queue_of(run)
-  local task, priority = run.task, run.priority or '0'
+local function queue_of(task, priority)
   local by_priority = queues[task]
   if not by_priority then
     by_priority = {}
@@ -43,11 +63,13 @@ end
 
 local listed = {}
 
--- Its queue is among those that a claim looks at; said once for each.
-local function list_queue(queue, task, priority)
+-- The queue is then among those that a claim looks at; said once for each.
+local function put_in_queue(id, task, priority, at)
+  local queue = queue_of(task, priority)
+  put(queue, id, at)
   if not listed[queue] then
     listed[queue] = true
-    put(prefix .. ':priorities:' .. task, priority, priority)
+    call('ZADD', prefix .. ':priorities:' .. task, priority, priority)
   end
 end
 
@@ -57,175 +79,136 @@ local function waiting_key(limit, priority, task, key)
   return prefix .. ':waiting:' .. limit .. ':' .. priority .. ':' .. #task .. ':' .. task .. ':' .. key
 end
 
-local function waiting_of(run)
-  return waiting_key(run.concurrency_limit, run.priority or 0, run.task, run.concurrency_key)
+-- Who holds a live key, as far as this script has asked, and as far as it has changed it.
+local asked, holders = {}, {}
+
+local function holder_of(live_key)
+  local holder = holders[live_key]
+  if holder == nil then
+    holder = asked[live_key]
+  end
+  if holder == nil then
+    holder = call('HGET', LIVE, live_key)
+  end
+  return holder
+end
+
+local function write_holders()
+  local held, free = {}, {}
+  for live_key, holder in pairs(holders) do
+    if holder then
+      held[#held + 1] = live_key
+      held[#held + 1] = holder
+    else
+      free[#free + 1] = live_key
+    end
+  end
+  write_chunks('HDEL', LIVE, free)
+  write_chunks('HSET', LIVE, held)
 end
 
 local function enter_unfinished(id, run, at)
-  local queue = queue_of(run)
-  put(queue, id, at)
-  list_queue(queue, run.task, run.priority or '0')
+  put_in_queue(id, run.task, run.priority, at)
   if run.live_key then
-    call('HSET', LIVE, run.live_key, id)
+    holders[run.live_key] = id
   end
   local key = run.concurrency_key
-  if key then
-    put(UNFINISHED .. key, id, run.created_at)
-    if run.state == 'running' then
-      call('HINCRBY', RUNNING, key, 1)
-    end
+  if key and not run.is_single then
+    call('ZADD', UNFINISHED .. key, run.created_at, id)
+  end
+  if key and run.state == 'running' then
+    count_running(key, 1)
   end
 end
 
 local function leave_unfinished(id, run)
-  put(queue_of(run), id, false)
+  take(queue_of(run.task, run.priority), id)
   if run.live_key then
-    call('HDEL', LIVE, run.live_key)
+    holders[run.live_key] = false
   end
   local key = run.concurrency_key
-  if key then
-    put(UNFINISHED .. key, id, false)
-    if run.state == 'running' then
-      if call('HINCRBY', RUNNING, key, -1) <= 0 then
-        call('HDEL', RUNNING, key)
-      end
-    elseif run.concurrency_limit then
-      put(waiting_of(run), id, false)
-    end
+  if not key then
+    return
+  end
+  if not run.is_single then
+    call('ZREM', UNFINISHED .. key, id)
+  end
+  if run.state == 'running' then
+    count_running(key, -1)
+  elseif run.concurrency_limit then
+    call('ZREM', waiting_key(run.concurrency_limit, run.priority, run.task, key), id)
   end
 end
 
--- 'at' is false for one that is no longer finished, or no longer there.
-local function place_finished(id, run, at)
+local function enter_finished(id, run, at)
   put(COMPLETED, id, at)
   if run.schedule_id then
-    put(COMPLETED_OF .. run.schedule_id, id, at)
+    call('ZADD', COMPLETED_OF .. run.schedule_id, at, id)
   end
   if run.state ~= 'succeeded' then
-    put(prefix .. ':history:' .. run.state, id, at and run.created_at)
+    put(prefix .. ':history:' .. run.state, id, run.created_at)
   end
 end
 
+local function leave_finished(id, run)
+  take(COMPLETED, id)
+  if run.schedule_id then
+    call('ZREM', COMPLETED_OF .. run.schedule_id, id)
+  end
+  if run.state ~= 'succeeded' then
+    take(prefix .. ':history:' .. run.state, id)
+  end
+end
+
+-- Among the runs of its schedule; one that is single comes there when it ends.
+local function is_in_schedule(run)
+  return run.schedule_id and not (run.is_single and is_unfinished(run.state))
+end
+
+local function list_in_schedule(id, run)
+  call('ZADD', CREATED_OF .. run.schedule_id, run.created_at, id)
+  if run.scheduled_for then
+    call('ZADD', SCHEDULED_OF .. run.schedule_id, run.scheduled_for, id)
+  end
+end
+
+local function unlist_in_schedule(id, run)
+  call('ZREM', CREATED_OF .. run.schedule_id, id)
+  if run.scheduled_for then
+    call('ZREM', SCHEDULED_OF .. run.schedule_id, id)
+  end
+end
+
+local function count_run(run, change)
+  count(run.state, run.task, change)
+  if is_in_schedule(run) then
+    count_in_schedule(run.state, run.schedule_id, change)
+  end
+end
+
+-- 'at' is when it is due, or when it ended.
 local function enter(id, run, at)
-  count(run.state, run, 1)
+  count_run(run, 1)
   if is_unfinished(run.state) then
     enter_unfinished(id, run, at)
   else
-    place_finished(id, run, run.completed_at)
+    enter_finished(id, run, at)
   end
 end
 
 local function leave(id, run)
-  count(run.state, run, -1)
+  count_run(run, -1)
   if is_unfinished(run.state) then
     leave_unfinished(id, run)
   else
-    place_finished(id, run, false)
+    leave_finished(id, run)
   end
 end
 
--- Where it is found for as long as it is stored.
-local function place_stored(id, run, is_there)
-  local created, scheduled = is_there and run.created_at, is_there and run.scheduled_for
-  put(CREATED, id, created)
-  if run.scheduled_for then
-    put(SCHEDULED, id, scheduled)
-  end
-  if run.schedule_id then
-    put(CREATED_OF .. run.schedule_id, id, created)
-    if run.scheduled_for then
-      put(SCHEDULED_OF .. run.schedule_id, id, scheduled)
-    end
-  end
-end
-`
-
-/**
- * Adds new runs, each from its place among the arguments: the id, the state, a delay, an instant to wait for, how many
- * fields, and each field's name and value. Only what is there is sent, and goes into the hash as it is.
- */
-export const NEW_RUNS = `
-local function end_of_new(at)
-  return at + 5 + 2 * ARGV[at + 4]
-end
-
-local function new_run(at, now_text)
-  local run = { state = ARGV[at + 1], created_at = now_text }
-  for place = at + 5, end_of_new(at) - 1, 2 do
-    run[ARGV[place]] = ARGV[place + 1]
-  end
-  return run
-end
-
-local function holder_of(run)
-  return run.live_key and run.state == 'pending' and call('HGET', LIVE, run.live_key)
-end
-
-local function write_new(at, run, now_text)
-  local from, last = at + 5, end_of_new(at) - 1
-  if run.state == 'pending' then
-    call('HSET', run_key(ARGV[at]), 'state', 'pending', 'created_at', now_text, unpack(ARGV, from, last))
-  else
-    run.completed_at = now_text
-    call('HSET', run_key(ARGV[at]), 'state', run.state, 'created_at', now_text, 'completed_at', now_text,
-      unpack(ARGV, from, last))
-  end
-end
-
-local function add_run(at, run, now, now_text)
-  local id, due_at, not_before = ARGV[at], now + ARGV[at + 2], ARGV[at + 3]
-  write_new(at, run, now_text)
-  place_stored(id, run, true)
-  if not_before ~= '' and tonumber(not_before) > due_at then
-    enter(id, run, not_before)
-  else
-    enter(id, run, whole(due_at))
-  end
-end
-`
-
-/** Reads whole runs, as callers see them. */
-export const WHOLE_RUNS = `
--- The list is looked at only where it can be: one attempt that runs still, or ended with its run, has none.
-local function earlier_attempts(id, run)
-  local here = (run.state == 'running' or run.outcome) and 1 or 0
-  return tonumber(run.attempt or 0) > here and call('LRANGE', prefix .. ':attempts:' .. id, 0, -1)
-end
-
-local function claimable_at(id, run)
-  local at = call('ZSCORE', queue_of(run), id)
-  if not at and run.concurrency_key and run.concurrency_limit then
-    at = call('ZSCORE', waiting_of(run), id)
-  end
-  return at
-end
-
-local function add_field(list, field, value)
-  if value then
-    list[#list + 1] = field
-    list[#list + 1] = value
-  end
-end
-
--- What isn't in the hash follows its fields.
-local function whole_run(id, run, list)
-  add_field(list, 'id', id)
-  add_field(list, 'claimable_at', is_unfinished(run.state) and claimable_at(id, run))
-  add_field(list, 'attempts', earlier_attempts(id, run))
-  return list
-end
-`
-
-/** The story of attempts that are over while their run goes on. */
-export const STORIES = `
-local function tell_attempt(id, run, outcome, ended_at, error)
-  local story = cjson.encode({
-    tonumber(run.attempt or 0), run.worker_id or '', tonumber(run.started_at or ended_at), ended_at, outcome,
-    error or cjson.null,
-  })
-  local key = prefix .. ':attempts:' .. id
-  if call('RPUSH', key, story) > ${ATTEMPTS_KEPT} then
-    call('LTRIM', key, -${ATTEMPTS_KEPT}, -1)
-  end
+-- At the end of every script that lets runs enter or leave.
+local function write_places()
+  write_sets()
+  write_holders()
+  write_counts()
 end
 `

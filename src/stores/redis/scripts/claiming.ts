@@ -1,9 +1,10 @@
 import type { Instant } from "../../../core/instant.ts"
 import type { Run } from "../../../core/run.ts"
 import type { Claimed, ClaimRequest } from "../../../store/store.ts"
-import type { Connection, Reply } from "../connection.ts"
-import { RUNS, STORIES, WHOLE_RUNS } from "../lua/runs.ts"
-import { fieldsOf, runOf } from "../run-rows.ts"
+import type { Connection } from "../connection.ts"
+import { RUNS } from "../lua/runs.ts"
+import { STORIES } from "../lua/whole-runs.ts"
+import { type ClaimedRow, claimedRunOf, FIRST_FIELDS, FURTHER_FIELDS } from "../run-claimed.ts"
 import { SLICE, scriptOf } from "../script.ts"
 
 /** How many runs one script looks at: those that wait for their key are put aside on the way, once. */
@@ -16,7 +17,7 @@ local now = now_ms()
 local now_text = whole(now)
 local worker, limit = ARGV[1], tonumber(ARGV[2])
 local next_at = false
-local due, priorities = {}, {}
+local due, priorities, sources = {}, {}, {}
 
 local function note_next(head)
   local at = head[2] and tonumber(head[2])
@@ -38,7 +39,10 @@ local function look_at(task, leased_until, priority)
       due[priority] = {}
       priorities[#priorities + 1] = priority
     end
-    table.insert(due[priority], { queue = queue, leased_until = leased_until, from = 0, at = 1, runs = {}, leased = {}, gone = {} })
+    sources[#sources + 1] = { task, priority }
+    table.insert(due[priority], {
+      number = #sources, task = task, priority = priority, queue = queue, leased_until = leased_until, from = 0, at = 1, runs = {},
+    })
   end
 end
 
@@ -50,18 +54,46 @@ end
 table.sort(priorities, function (a, b) return tonumber(a) > tonumber(b) end)
 `
 
+const names = (fields: readonly string[]) => fields.map((field) => `'${field}'`).join(", ")
+const places = (fields: readonly string[]) =>
+  fields.map((field, index) => `${field} = ${index + 1}`).join(", ")
+
+// A run is the list of what is read first of it; what there is further follows its id and its queue.
 const TAKING = `
--- False where the key is full. A silent worker's run is not in its own way.
-local function take_key(run)
-  local key, limit, was_running = run.concurrency_key, run.concurrency_limit, run.state == 'running'
-  if key and limit then
-    local others = (call('HGET', RUNNING, key) or 0) - (was_running and 1 or 0)
-    if others >= tonumber(limit) then
-      return false
-    end
+local FIRST, THEN = { ${places(FIRST_FIELDS)} }, { ${places(FURTHER_FIELDS)} }
+local STATE, ATTEMPT, SCHEDULE, LIMIT = FIRST.state, FIRST.attempt, FIRST.schedule_id, FIRST.concurrency_limit
+local ID, QUEUE, FURTHER = ${FIRST_FIELDS.length + 1}, ${FIRST_FIELDS.length + 2}, ${FIRST_FIELDS.length + 3}
+
+local function read_to_give(id, source)
+  local run = call('HMGET', RUNS .. id, ${names(FIRST_FIELDS)})
+  run[ID], run[QUEUE] = id, source.number
+  run[FURTHER] = run[ATTEMPT] and call('HMGET', RUNS .. id, ${names(FURTHER_FIELDS)})
+  return run
+end
+
+local function is_single(run)
+  return run[SCHEDULE] and (not run[FURTHER] or run[FURTHER][THEN.single])
+end
+
+local function key_of(run)
+  if is_single(run) then
+    return OWN_KEY .. run[SCHEDULE]
   end
-  if key and not was_running then
-    call('HINCRBY', RUNNING, key, 1)
+  return run[FURTHER] and run[FURTHER][THEN.concurrency_key]
+end
+
+-- False where the key is full. A silent worker's run holds it already, and is not in its own way.
+local function take_key(run)
+  local key, limit, was_running = key_of(run), run[LIMIT], run[STATE] == 'running'
+  if not key or (was_running and not limit) then
+    return true
+  end
+  local running = call('HINCRBY', RUNNING, key, was_running and 0 or 1)
+  if limit and running > tonumber(limit) then
+    if not was_running then
+      call('HINCRBY', RUNNING, key, -1)
+    end
+    return false
   end
   return true
 end
@@ -69,38 +101,54 @@ end
 local has_parked = false
 
 -- Put aside until a run with its key ends, so that no claim looks at it again.
-local function park(id, run, due_at)
-  put(waiting_of(run), id, due_at)
-  local place = run.concurrency_limit .. ':' .. (run.priority or 0) .. ':' .. run.task
-  call('SADD', prefix .. ':parked:' .. run.concurrency_key, place)
-  call('SADD', prefix .. ':parked', run.concurrency_key)
+local function park(id, run, source, due_at)
+  local limit, key = run[LIMIT], key_of(run)
+  call('ZADD', waiting_key(limit, source.priority, source.task, key), due_at, id)
+  call('SADD', prefix .. ':parked:' .. key, limit .. ':' .. source.priority .. ':' .. source.task)
+  call('SADD', prefix .. ':parked', key)
   has_parked = true
 end
 
+local function count_as_running(run, task)
+  local state, schedule = run[STATE], run[SCHEDULE]
+  count(state, task, -1)
+  count('running', task, 1)
+  if schedule and not is_single(run) then
+    count_in_schedule(state, schedule, -1)
+    count_in_schedule('running', schedule, 1)
+  end
+end
+
+-- A run that isn't taken for the first time, or was changed before: what it was, and the story of its attempts.
+local function go_on(id, run, due_at)
+  local further = run[FURTHER]
+  local worker_id, started_at = further[THEN.worker_id], further[THEN.started_at]
+  if run[STATE] == 'running' then
+    local lost = whole((further[THEN.lost] or 0) + 1)
+    tell_attempt(id, { attempt = run[ATTEMPT], worker_id = worker_id, started_at = started_at }, 'lost', due_at, false)
+    call('HSET', RUNS .. id, 'lost', lost)
+    further[THEN.lost] = lost
+  end
+  call('HDEL', RUNS .. id, 'progress')
+  -- In place of the worker that had it, of which the claimer need not know.
+  further[THEN.worker_id], further[THEN.started_at] = call('LRANGE', prefix .. ':attempts:' .. id, 0, -1), nil
+  return whole(run[ATTEMPT] + 1)
+end
+
 -- The answer is the run as it was, and what of it the claimer can't know; the rest it puts in itself.
-local function take(id, run, list, due_at)
-  count(run.state, run, -1)
-  if run.state == 'running' then
-    tell_attempt(id, run, 'lost', due_at, false)
-    add_field(list, 'lost', (run.lost or 0) + 1)
-    call('HSET', run_key(id), 'lost', (run.lost or 0) + 1)
-  end
-  if run.progress then
-    call('HDEL', run_key(id), 'progress')
-  end
-  run.state, run.attempt = 'running', (run.attempt or 0) + 1
-  call('HSET', RUNS .. id, 'state', 'running', 'attempt', whole(run.attempt), 'worker_id', worker, 'started_at', now_text)
-  count('running', run, 1)
-  add_field(list, 'id', id)
-  add_field(list, 'attempts', earlier_attempts(id, run))
+local function give(run, source, due_at)
+  local id = run[ID]
+  count_as_running(run, source.task)
+  local attempt = run[ATTEMPT] and go_on(id, run, due_at) or '1'
+  call('HSET', RUNS .. id, 'state', 'running', 'attempt', attempt, 'worker_id', worker, 'started_at', now_text)
+  put(source.queue, id, source.leased_until)
 end
 `
 
-// Answers now, the next instant, whether there is more to look at, and the runs.
+// Answers now, the next instant, whether there is more to look at, each queue's task and priority, and the runs.
 const CLAIM = scriptOf(
   RUNS,
   STORIES,
-  WHOLE_RUNS,
   QUEUES,
   TAKING,
   `
@@ -132,26 +180,15 @@ local function offer(source, due_at)
   local id = source.runs[source.at]
   source.at = source.at + 2
   examined = examined + 1
-  local run, list = read_run(id)
-  if not run then
-    table.insert(source.gone, id)
+  local run = read_to_give(id, source)
+  if not run[STATE] then
+    take(source.queue, id)
   elseif take_key(run) then
-    take(id, run, list, due_at)
-    table.insert(source.leased, source.leased_until)
-    table.insert(source.leased, id)
-    given[#given + 1] = list
-  elseif run.state == 'pending' then
-    park(id, run, due_at)
-    table.insert(source.gone, id)
-  end
-end
-
-local function write_queue(source)
-  if #source.leased > 0 then
-    call('ZADD', source.queue, unpack(source.leased))
-  end
-  if #source.gone > 0 then
-    call('ZREM', source.queue, unpack(source.gone))
+    give(run, source, due_at)
+    given[#given + 1] = run
+  elseif run[STATE] == 'pending' then
+    park(id, run, source, due_at)
+    take(source.queue, id)
   end
 end
 
@@ -163,43 +200,51 @@ for _, priority in ipairs(priorities) do
     source, due_at = longest_due(due[priority])
     is_cut = examined == ${EXAMINED_MAX}
   end
-  for _, each in ipairs(due[priority]) do
-    write_queue(each)
-  end
 end
-write_counts()
+write_places()
 -- Worth another look only if some were put aside for good: so it comes to an end.
-return { now, next_at, is_cut and has_parked and 1 or 0, given }
+return { now, next_at, is_cut and has_parked and 1 or 0, sources, given }
 `,
 )
 
-type ClaimReply = readonly [now: number, nextAt: number | null, hasMore: number, runs: readonly Reply[]]
+type ClaimReply = readonly [
+  now: Instant,
+  nextAt: Instant | null,
+  hasMore: number,
+  sources: readonly (readonly [task: string, priority: string])[],
+  runs: readonly ClaimedRow[],
+]
 
 export async function claimRuns(connection: Connection, request: ClaimRequest): Promise<Claimed> {
+  const { workerId, limit } = request
   const leases = new Map(request.tasks.map(({ name, leaseMs }) => [name, leaseMs]))
   const tasks = [...leases].flat()
+  const ask = (left: number) => connection.run<ClaimReply>(CLAIM, [workerId, Math.min(left, SLICE), ...tasks])
   const runs: Run[] = []
-  let first: ClaimReply | null = null
+  // Of several answers, only the first has given nothing yet that would be the next to be due.
+  const first = await ask(limit)
+  let reply = first
   for (;;) {
-    const wanted = Math.min(request.limit - runs.length, SLICE)
-    const reply = await connection.run<ClaimReply>(CLAIM, [request.workerId, wanted, ...tasks])
-    // Of several, only the first has given nothing yet that would be the next to be due.
-    first ??= reply
-    for (const row of reply[3]) runs.push(takenRun(row, request.workerId, reply[0], leases))
-    const isOver = reply[2] === 0 && reply[3].length < wanted
-    if (isOver || runs.length >= request.limit) return { now: first[0], runs, nextClaimableAt: first[1] }
+    const left = limit - runs.length - reply[4].length
+    const isOver = left <= 0 || (reply[2] === 0 && reply[4].length < Math.min(limit - runs.length, SLICE))
+    // The server looks for more while these are read.
+    const next = isOver ? null : ask(left)
+    readRuns(reply, leases, workerId, runs)
+    if (next === null) return { now: first[0], runs, nextClaimableAt: first[1] }
+    reply = await next
   }
 }
 
-function takenRun(row: Reply, workerId: string, now: Instant, leases: ReadonlyMap<string, number>): Run {
-  const run = runOf(fieldsOf(row))
-  // Nobody else has this record yet, and a copy of thirty fields is what would cost most.
-  return Object.assign(run, {
-    state: "running" as const,
-    attempt: run.attempt + 1,
-    workerId,
-    startedAt: now,
-    claimableAt: now + leases.get(run.task)!,
-    progress: null,
-  })
+function readRuns(
+  [now, , , sources, rows]: ClaimReply,
+  leases: ReadonlyMap<string, number>,
+  workerId: string,
+  runs: Run[],
+): void {
+  const queues = sources.map(([task, priority]) => ({
+    task,
+    priority: Number(priority),
+    leasedUntil: now + leases.get(task)!,
+  }))
+  for (const row of rows) runs.push(claimedRunOf(row, queues, workerId, now))
 }

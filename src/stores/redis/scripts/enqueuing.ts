@@ -1,37 +1,44 @@
 import type { NewRun } from "../../../core/run.ts"
 import type { EnqueueAnswer } from "../../../store/store.ts"
 import type { Connection } from "../connection.ts"
-import { NEW_RUNS, RUNS } from "../lua/runs.ts"
-import { pushNewRun } from "../run-rows.ts"
-import { scriptOf, slicesOf } from "../script.ts"
+import { NEW_RUNS } from "../lua/new-runs.ts"
+import { RUNS } from "../lua/runs.ts"
+import { NewRunArgs } from "../run-kinds.ts"
+import { answersOf, scriptOf, slicesOf } from "../script.ts"
 
 // Answers each run by 1: stored; 0: its id is there; or by the run that holds its live key.
 const ENQUEUE = scriptOf(
   RUNS,
   NEW_RUNS,
   `
-local now = now_ms()
-local now_text = whole(now)
-local answers = {}
-local is_news = false
-local at = 1
-while at <= #ARGV do
-  local answer
-  if call('EXISTS', run_key(ARGV[at])) == 1 then
-    answer = 0
-  else
-    local run = new_run(at, now_text)
-    answer = holder_of(run)
-    if not answer then
-      add_run(at, run, now, now_text)
-      answer = 1
-      is_news = is_news or run.state == 'pending'
-    end
-  end
-  answers[#answers + 1] = answer
+local places = {}
+local at, last = read_kinds(1), #ARGV
+while at <= last do
+  places[#places + 1] = at
   at = end_of_new(at)
 end
-write_counts()
+ask_about(places)
+
+local is_news = false
+
+local function enqueue(at)
+  if is_stored(ARGV[at + 1]) then
+    return 0
+  end
+  local holder = live_keys[at] and holder_of(live_keys[at])
+  if holder then
+    return holder
+  end
+  add_run(at)
+  is_news = is_news or kinds[ARGV[at]].state == 'pending'
+  return 1
+end
+
+local answers = {}
+for index, place in ipairs(places) do
+  answers[index] = enqueue(place)
+end
+write_places()
 if is_news then
   call('PUBLISH', prefix .. ':news', 'runs')
 end
@@ -39,20 +46,18 @@ return answers
 `,
 )
 
-export async function enqueueRuns(
+export function enqueueRuns(
   connection: Connection,
   runs: readonly NewRun[],
 ): Promise<readonly EnqueueAnswer[]> {
-  const answers: EnqueueAnswer[] = []
-  for (const slice of slicesOf(runs)) {
+  return answersOf(slicesOf(runs), async (slice) => {
+    const newRuns = new NewRunArgs()
     const args: (string | number)[] = []
-    for (const run of slice) pushNewRun(args, run)
-    const replies = await connection.run<readonly (string | number)[]>(ENQUEUE, args)
-    slice.forEach((run, index) => {
-      answers.push(answerOf(run.id, replies[index]!))
-    })
-  }
-  return answers
+    for (const run of slice) newRuns.push(args, run)
+    const all = [...newRuns.kinds, ...args]
+    const replies = await connection.run<readonly (string | number)[]>(ENQUEUE, all)
+    return slice.map((run, index) => answerOf(run.id, replies[index]!))
+  })
 }
 
 function answerOf(runId: string, reply: string | number): EnqueueAnswer {

@@ -12,6 +12,7 @@ local function read_schedules(ids)
   for _, id in ipairs(ids) do
     local fields = call('HMGET', schedule_key(id), ${SCHEDULE_FIELDS.map((field) => `'${field}'`).join(", ")})
     if fields[1] then
+      fields[#fields + 1] = id
       found[#found + 1] = fields
     end
   end

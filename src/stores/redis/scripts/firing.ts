@@ -1,13 +1,15 @@
 import type { FirePlan } from "../../../core/plan.ts"
 import type { FireAnswer } from "../../../store/store.ts"
 import type { Connection } from "../connection.ts"
+import { NEW_RUNS } from "../lua/new-runs.ts"
 import { PROGRESS } from "../lua/progress.ts"
-import { NEW_RUNS, RUNS } from "../lua/runs.ts"
+import { RUNS } from "../lua/runs.ts"
 import { SCHEDULES } from "../lua/schedules.ts"
-import { pushNewRun } from "../run-rows.ts"
-import { PROGRESS_ARGS, progressArgs } from "../schedule-rows.ts"
-import { SLICE, scriptOf } from "../script.ts"
+import { NewRunArgs } from "../run-kinds.ts"
+import { pushProgress } from "../schedule-rows.ts"
+import { answersOf, SLICE, scriptOf } from "../script.ts"
 
+// Arguments: how many plans, and the kinds of their runs; of each plan the schedule, the version it is based on, how many runs, the progress, and the runs.
 // Answers each plan by 1: all its runs are new; 0: stale; -1: held; or by the list of those that are new.
 const FIRE = scriptOf(
   RUNS,
@@ -15,76 +17,90 @@ const FIRE = scriptOf(
   SCHEDULES,
   PROGRESS,
   `
-local now = now_ms()
-local now_text = whole(now)
+local PLAN_HEAD = 3
+local DUE = prefix .. ':due'
 local version = call('INCRBY', prefix .. ':versions', ARGV[1]) - ARGV[1]
 local has_runs, has_sooner = false, false
-local DUE = prefix .. ':due'
 
--- The plan's runs that aren't stored yet, each with its place; nothing if one of them would need a live key that is held.
-local function new_runs(at, length)
-  local runs, lives = {}, {}
+local plans, runs = {}, {}
+local at, last = read_kinds(2), #ARGV
+while at <= last do
+  plans[#plans + 1] = at
+  local length = ARGV[at + 2]
+  at = at + PLAN_HEAD + PROGRESS_ARGS
   for _ = 1, length do
-    if call('EXISTS', run_key(ARGV[at])) == 0 then
-      local run = new_run(at, now_text)
-      local live = run.state == 'pending' and run.live_key
-      if live and (lives[live] or holder_of(run)) then
-        return nil
+    runs[#runs + 1] = at
+    at = end_of_new(at)
+  end
+end
+ask_about(runs)
+
+-- Whether one of these runs would need a live key that another holds, also one of these.
+local function is_held(at, length)
+  local lives = {}
+  for _ = 1, length do
+    local live_key = live_keys[at]
+    if live_key and not is_stored(ARGV[at + 1]) then
+      if lives[live_key] or holder_of(live_key) then
+        return true
       end
-      if live then
-        lives[live] = true
-      end
-      runs[#runs + 1] = { at, run }
+      lives[live_key] = true
     end
     at = end_of_new(at)
   end
-  return runs
+  return false
 end
 
-local function advance(id, at, before)
+local function advance(id, key, at, before)
+  move(id)
   if ARGV[at] == '' then
     remove_schedule(id)
     return
   end
-  write_progress(id, at, version)
-  put(DUE, id, ARGV[at + 1] ~= '' and ARGV[at + 1])
+  write_progress(key, at, whole(version))
+  if ARGV[at + 1] == '' then
+    take(DUE, id)
+  else
+    put(DUE, id, ARGV[at + 1])
+  end
   has_sooner = has_sooner or is_sooner(ARGV[at + 2], before)
 end
 
-local function fire(id, if_version, at, length)
-  version = version + 1
-  local stored = call('HMGET', schedule_key(id), 'version', 'next_run')
-  if stored[1] ~= if_version then
-    return 0
-  end
-  local runs = new_runs(at + PROGRESS_ARGS, length)
-  if not runs then
-    return -1
-  end
-  advance(id, at, stored[2])
+-- Also within a plan an id counts once.
+local function add_new(at, length)
   local created = {}
-  for _, new in ipairs(runs) do
-    -- Also within a plan an id counts once.
-    if #runs == 1 or call('EXISTS', run_key(ARGV[new[1]])) == 0 then
-      add_run(new[1], new[2], now, now_text)
+  for _ = 1, length do
+    local id = ARGV[at + 1]
+    if not is_stored(id) then
+      add_run(at)
       has_runs = true
-      created[#created + 1] = ARGV[new[1]]
+      created[#created + 1] = id
     end
+    at = end_of_new(at)
   end
   return #created == length and 1 or created
 end
 
-local answers = {}
-local at = 2
-while at <= #ARGV do
-  local length = tonumber(ARGV[at + 2])
-  answers[#answers + 1] = fire(ARGV[at], ARGV[at + 1], at + 3, length)
-  at = at + 3 + PROGRESS_ARGS
-  for _ = 1, length do
-    at = end_of_new(at)
+local function fire(at)
+  local id, length, progress = ARGV[at], tonumber(ARGV[at + 2]), at + PLAN_HEAD
+  local key, first = schedule_key(id), progress + PROGRESS_ARGS
+  version = version + 1
+  local stored = call('HMGET', key, 'version', 'next_run')
+  if stored[1] ~= ARGV[at + 1] then
+    return 0
   end
+  if is_held(first, length) then
+    return -1
+  end
+  advance(id, key, progress, stored[2])
+  return add_new(first, length)
 end
-write_counts()
+
+local answers = {}
+for index, place in ipairs(plans) do
+  answers[index] = fire(place)
+end
+write_places()
 if has_runs or has_sooner then
   call('PUBLISH', prefix .. ':news', (has_sooner and 'schedules ' or '') .. (has_runs and 'runs' or ''))
 end
@@ -92,20 +108,18 @@ return answers
 `,
 )
 
-export async function firePlans(
+export function firePlans(
   connection: Connection,
   plans: readonly FirePlan[],
 ): Promise<readonly FireAnswer[]> {
-  const answers: FireAnswer[] = []
-  for (const slice of slicesOfPlans(plans)) {
-    const args: (string | number)[] = [slice.length]
-    for (const plan of slice) pushPlan(args, plan)
-    const replies = await connection.run<readonly (number | readonly string[])[]>(FIRE, args)
-    slice.forEach((plan, index) => {
-      answers.push(answerOf(plan, replies[index]!))
-    })
-  }
-  return answers
+  return answersOf(slicesOfPlans(plans), async (slice) => {
+    const newRuns = new NewRunArgs()
+    const args: (string | number)[] = []
+    for (const plan of slice) pushPlan(args, newRuns, plan)
+    const all = [slice.length, ...newRuns.kinds, ...args]
+    const replies = await connection.run<readonly (number | readonly string[])[]>(FIRE, all)
+    return slice.map((plan, index) => answerOf(plan, replies[index]!))
+  })
 }
 
 /** A plan is an atom, however many runs it has. */
@@ -123,12 +137,10 @@ function slicesOfPlans(plans: readonly FirePlan[]): readonly (readonly FirePlan[
   return slices
 }
 
-const WITHOUT_PROGRESS = Array.from({ length: PROGRESS_ARGS }, () => "")
-
-function pushPlan(args: (string | number)[], { scheduleId, ifVersion, progress, runs }: FirePlan): void {
-  args.push(scheduleId, ifVersion, runs.length)
-  args.push(...(progress === null ? WITHOUT_PROGRESS : progressArgs(progress)))
-  for (const run of runs) pushNewRun(args, run)
+function pushPlan(args: (string | number)[], newRuns: NewRunArgs, plan: FirePlan): void {
+  args.push(plan.scheduleId, plan.ifVersion, plan.runs.length)
+  pushProgress(args, plan.progress)
+  for (const run of plan.runs) newRuns.push(args, run)
 }
 
 function answerOf({ runs }: FirePlan, reply: number | readonly string[]): FireAnswer {

@@ -32,7 +32,7 @@ for at = 6, #ARGV, HELD do
   local id, attempt = ARGV[at], ARGV[at + 1]
   local run = call('HMGET', prefix .. ':runs:' .. id, 'state', 'attempt', 'task', 'priority')
   if run[1] == 'running' and run[2] == attempt then
-    put(prefix .. ':queue:' .. (run[4] or 0) .. ':' .. run[3], id, now + ARGV[at + 2])
+    put(prefix .. ':queue:' .. (run[4] or '0') .. ':' .. run[3], id, whole(now + ARGV[at + 2]))
     if ARGV[at + 3] ~= '' then
       call('HSET', prefix .. ':runs:' .. id, 'progress', ARGV[at + 3])
     end
@@ -41,6 +41,7 @@ for at = 6, #ARGV, HELD do
     gone[#gone + 1] = { id, attempt, is_cancelled and 'cancelled' or 'lost' }
   end
 end
+write_sets()
 -- A beat counts like a change of a schedule: so a server that went back behind it is found out, whatever else it lost. But it
 -- must not count over the gap that it finds.
 local version = tonumber(call('GET', prefix .. ':versions') or 0)

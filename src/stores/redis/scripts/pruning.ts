@@ -12,18 +12,23 @@ const PRUNE_RUNS = scriptOf(
 local LOOKED_AT = 500
 local oldest_kept = now_ms() - ARGV[1]
 local keep, limit, from = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
-local completed = prefix .. ':history:completed'
-local ids = call('ZRANGEBYSCORE', completed, '-inf', '(' .. oldest_kept, 'LIMIT', from, LOOKED_AT)
+local ids = call('ZRANGEBYSCORE', COMPLETED, '-inf', '(' .. oldest_kept, 'LIMIT', from, LOOKED_AT)
 
 -- Counted from the newest, so that those which go don't change it for those which stay.
 local function stays(id, schedule)
-  return schedule and keep > 0 and call('ZREVRANK', prefix .. ':history:completed:' .. schedule, id) < keep
+  return schedule and keep > 0 and call('ZREVRANK', COMPLETED_OF .. schedule, id) < keep
 end
 
 local function remove(id, run)
   leave(id, run)
-  place_stored(id, run, false)
-  call('UNLINK', run_key(id), prefix .. ':attempts:' .. id, prefix .. ':logs:' .. id)
+  take(CREATED, id)
+  if run.scheduled_for then
+    take(SCHEDULED, id)
+  end
+  if run.schedule_id then
+    unlist_in_schedule(id, run)
+  end
+  call('UNLINK', RUNS .. id, prefix .. ':attempts:' .. id, prefix .. ':logs:' .. id)
 end
 
 local deleted, kept, schedules = 0, 0, {}
@@ -33,7 +38,7 @@ for _, id in ipairs(ids) do
   end
   local run = read_run(id)
   if not run then
-    put(completed, id, false)
+    take(COMPLETED, id)
   elseif stays(id, run.schedule_id) then
     kept = kept + 1
   else
@@ -44,10 +49,11 @@ for _, id in ipairs(ids) do
     end
   end
 end
-write_counts()
+write_places()
 -- Of a schedule that is gone with its last run nothing is left.
 for schedule in pairs(schedules) do
-  if call('EXISTS', prefix .. ':schedules:' .. schedule, prefix .. ':history:created:' .. schedule) == 0 then
+  local is_there = call('EXISTS', prefix .. ':schedules:' .. schedule, CREATED_OF .. schedule) > 0
+  if not is_there and not single_of(OWN_KEY .. schedule) then
     call('HDEL', prefix .. ':successes', schedule)
   end
 end

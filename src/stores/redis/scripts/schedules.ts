@@ -5,7 +5,7 @@ import type { Connection } from "../connection.ts"
 import { KEYS } from "../lua/keys.ts"
 import { PROGRESS } from "../lua/progress.ts"
 import { SCHEDULES } from "../lua/schedules.ts"
-import { definitionText, progressArgs } from "../schedule-rows.ts"
+import { definitionText, pushProgress } from "../schedule-rows.ts"
 import { marked, scriptOf } from "../script.ts"
 
 // Arguments: id, the version it is based on, the progress, then the definition. Answers the new version, or nothing.
@@ -38,7 +38,7 @@ end
 if #tags > 0 then
   call('HSET', key, 'tags', cjson.encode(tags))
 end
-write_progress(id, 3, version)
+write_progress(key, 3, whole(version))
 if ARGV[4] == '' then
   call('ZREM', prefix .. ':due', id)
 else
@@ -67,11 +67,10 @@ export async function putSchedule(
   ifVersion: number | null,
 ): Promise<Swap> {
   const { id, task, owner, enabled, tags } = schedule
-  const version = await connection.run<number | null>(PUT, [
-    ...[id, ifVersion ?? ""],
-    ...progressArgs(progressOf(schedule)),
-    ...[definitionText(schedule), task, marked(owner), String(enabled), ...new Set(tags)],
-  ])
+  const args: (string | number)[] = [id, ifVersion ?? ""]
+  pushProgress(args, progressOf(schedule))
+  args.push(definitionText(schedule), task, marked(owner), String(enabled), ...new Set(tags))
+  const version = await connection.run<number | null>(PUT, args)
   return version === null ? { outcome: "stale" } : { outcome: "done", version }
 }
 

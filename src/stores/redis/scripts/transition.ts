@@ -2,12 +2,13 @@ import type { RunChange, RunState } from "../../../core/run.ts"
 import type { TransitionAnswer } from "../../../store/store.ts"
 import type { Connection } from "../connection.ts"
 import { INSTANTS } from "../lua/instants.ts"
-import { RUNS, STORIES } from "../lua/runs.ts"
-import { numberOrNone, scriptOf, slicesOf } from "../script.ts"
+import { RUNS } from "../lua/runs.ts"
+import { STORIES } from "../lua/whole-runs.ts"
+import { answersOf, numberOrNone, scriptOf, slicesOf } from "../script.ts"
 
 // When a run with a key ends or waits again, as many that wait for that key come back to their queues as it has room for.
 const UNPARKING = `
-local news = {}
+local news, touched = {}, {}
 local ROOM_MAX = 500
 
 local function unpark_of(key, place)
@@ -17,15 +18,11 @@ local function unpark_of(key, place)
     return
   end
   local waiting = waiting_key(limit, priority, task, key)
-  local queue = queue_of({ task = task, priority = priority })
   local runs = call('ZRANGE', waiting, 0, room - 1, 'WITHSCORES')
-  if #runs > 0 then
-    list_queue(queue, task, priority)
-    news.runs = true
-  end
   for index = 1, #runs, 2 do
-    put(waiting, runs[index], false)
-    put(queue, runs[index], runs[index + 1])
+    call('ZREM', waiting, runs[index])
+    put_in_queue(runs[index], task, priority, runs[index + 1])
+    news.runs = true
   end
   if #runs < 2 * room then
     call('SREM', prefix .. ':parked:' .. key, place)
@@ -36,119 +33,134 @@ local function unpark_of(key, place)
 end
 
 -- Nobody waits for most keys, so all are asked about at once.
-local function unpark(keys)
-  if #keys == 0 then
+local function unpark()
+  if #touched == 0 then
     return
   end
-  for index, is_parked in ipairs(call('SMISMEMBER', prefix .. ':parked', unpack(keys))) do
+  for index, is_parked in ipairs(call('SMISMEMBER', prefix .. ':parked', unpack(touched))) do
     if is_parked == 1 then
-      for _, place in ipairs(call('SMEMBERS', prefix .. ':parked:' .. keys[index])) do
-        unpark_of(keys[index], place)
+      for _, place in ipairs(call('SMEMBERS', prefix .. ':parked:' .. touched[index])) do
+        unpark_of(touched[index], place)
       end
     end
   end
 end
 `
 
+// What the hash of a schedule tells of its runs, and what those that depend on it ask.
+const ENDS = `
+local succeeded, failed = {}, {}
+
+-- A run may outlive its schedule, which must not be made again.
+local function are_stored(keys)
+  return call('EXISTS', unpack(keys)) == #keys
+end
+
+local function write_ends(now)
+  local successes, keys, writes = {}, {}, {}
+  local now_text, now_read = whole(now), rfc_3339(now)
+  for schedule in pairs(succeeded) do
+    successes[#successes + 1] = schedule
+    successes[#successes + 1] = now_text
+    keys[#keys + 1] = prefix .. ':schedules:' .. schedule
+    writes[#writes + 1] = { keys[#keys], 'last_success', now_read }
+  end
+  for schedule, error in pairs(failed) do
+    keys[#keys + 1] = prefix .. ':schedules:' .. schedule
+    writes[#writes + 1] = { keys[#keys], 'last_error', error }
+  end
+  if #keys == 0 then
+    return
+  end
+  local are_all_stored = are_stored(keys)
+  for _, write in ipairs(writes) do
+    if are_all_stored or are_stored({ write[1] }) then
+      call('HSET', unpack(write))
+    end
+  end
+  write_chunks('HSET', prefix .. ':successes', successes)
+end
+`
+
 const CHANGING = `
 local now = now_ms()
 local now_text = whole(now)
-local touched, ended = {}, {}
 
 -- Arguments of a change: the run, the state and attempt it is decided on, the new state, in how long the run is due, how the
--- attempt ended, how many fields, and each field's name and value.
-local CHANGE = 7
+-- attempt ended, how many arguments its fields are, and each field's name and value.
+local HEAD = 7
 
--- What a run is found by.
-local KEPT = {
-  'task', 'priority', 'created_at', 'schedule_id', 'scheduled_for', 'live_key', 'concurrency_key', 'concurrency_limit',
-}
-
--- What a change replaces, also by nothing.
-local REPLACED = { 'failures', 'lost', 'message', 'details', 'error', 'completed_at', 'outcome' }
-
-local function write_change(id, after, from, last)
-  local key, state = run_key(id), after.state
-  if after.outcome then
-    call('HSET', key, 'state', state, 'completed_at', now_text, 'outcome', after.outcome, unpack(ARGV, from, last))
-  elseif after.completed_at then
-    call('HSET', key, 'state', state, 'completed_at', now_text, unpack(ARGV, from, last))
-  else
-    call('HSET', key, 'state', state, unpack(ARGV, from, last))
-  end
+local function end_of_change(at)
+  return at + HEAD + ARGV[at + 6]
 end
 
--- The run as it is after the change at that place among the arguments; its hash is brought there.
-local function changed(id, run, at)
-  local state, outcome = ARGV[at + 3], ARGV[at + 5]
-  local from, last = at + CHANGE, at + CHANGE + 2 * ARGV[at + 6] - 1
-  local after = { state = state }
-  for place = from, last, 2 do
-    after[ARGV[place]] = ARGV[place + 1]
-  end
-  if not is_unfinished(state) then
-    after.completed_at = now_text
-    after.outcome = outcome ~= '' and outcome
-  end
-  write_change(id, after, from, last)
-  for _, field in ipairs(REPLACED) do
-    if run[field] and not after[field] then
-      call('HDEL', run_key(id), field)
+local function error_of(at)
+  for place = at + HEAD, end_of_change(at) - 1, 2 do
+    if ARGV[place] == 'error' then
+      return ARGV[place + 1]
     end
   end
-  for _, field in ipairs(KEPT) do
-    after[field] = run[field]
-  end
-  return after
+  return false
 end
 
 -- An attempt that ends with its run is told by the run's own fields; by a list once the run goes on.
-local function tell_attempts(id, run, after, outcome)
-  if run.outcome then
-    tell_attempt(id, run, run.outcome, tonumber(run.completed_at), run.error)
+local function tell_attempts(id, run, at)
+  local outcome, goes_on = ARGV[at + 5], is_unfinished(ARGV[at + 3])
+  if is_unfinished(run.state) and (outcome == '' or not goes_on) then
+    return
   end
-  if outcome ~= '' and is_unfinished(after.state) then
-    tell_attempt(id, run, outcome, now, after.error)
+  local fields = call('HMGET', RUNS .. id, 'worker_id', 'started_at', 'completed_at', 'outcome', 'error')
+  local told = { attempt = run.attempt, worker_id = fields[1], started_at = fields[2] }
+  if fields[4] then
+    tell_attempt(id, told, fields[4], tonumber(fields[3]), fields[5])
+  end
+  if outcome ~= '' and goes_on then
+    tell_attempt(id, told, outcome, now, error_of(at))
   end
 end
 
-local function note(run, after)
-  local state, schedule = after.state, run.schedule_id
+-- What a change replaces goes first, since nothing may come instead. That costs less than to ask what is there.
+local function write_change(id, at)
+  local key, state, outcome = RUNS .. id, ARGV[at + 3], ARGV[at + 5]
+  local from, last = at + HEAD, end_of_change(at) - 1
+  call('HDEL', key, 'failures', 'lost', 'message', 'details', 'error', 'completed_at', 'outcome')
+  if is_unfinished(state) then
+    -- With an attempt, also of nought, a claim knows that there is more to read than what a new run has.
+    call('HSET', key, 'state', state, 'attempt', ARGV[at + 2], unpack(ARGV, from, last))
+  elseif outcome == '' then
+    call('HSET', key, 'state', state, 'completed_at', now_text, unpack(ARGV, from, last))
+  else
+    call('HSET', key, 'state', state, 'completed_at', now_text, 'outcome', outcome, unpack(ARGV, from, last))
+  end
+end
+
+-- Everything it is found by.
+local function move_run(id, run, state, due_in)
+  move(id)
+  local was_in_schedule = is_in_schedule(run)
+  leave(id, run)
+  run.state = state
+  enter(id, run, due_in == '' and now_text or whole(now + due_in))
+  if is_in_schedule(run) and not was_in_schedule then
+    list_in_schedule(id, run)
+  elseif was_in_schedule and not is_in_schedule(run) then
+    unlist_in_schedule(id, run)
+  end
+end
+
+local function note(run, state, at)
+  local schedule = run.schedule_id
   if state == 'cancelled' then
     news.cancelled = true
-  end
-  if state == 'pending' then
+  elseif state == 'pending' then
     news.runs = true
+  elseif state == 'succeeded' and schedule then
+    succeeded[schedule] = true
+  elseif state == 'failed' and schedule then
+    failed[schedule] = error_of(at) or ''
   end
   if run.concurrency_key then
     touched[#touched + 1] = run.concurrency_key
-  end
-  if schedule and (state == 'succeeded' or state == 'failed') then
-    ended[schedule] = ended[schedule] or {}
-    ended[schedule][state] = after.error or ''
-  end
-end
-
--- What a person who looks at the schedule's hash wants to know, and what those that depend on it ask.
-local function write_ends()
-  local successes, now_read = {}, rfc_3339(now)
-  for schedule, states in pairs(ended) do
-    if states.succeeded then
-      successes[#successes + 1] = schedule
-      successes[#successes + 1] = now_text
-    end
-    local key = prefix .. ':schedules:' .. schedule
-    if call('EXISTS', key) == 1 then
-      if states.succeeded then
-        call('HSET', key, 'last_success', now_read)
-      end
-      if states.failed then
-        call('HSET', key, 'last_error', states.failed)
-      end
-    end
-  end
-  if #successes > 0 then
-    call('HSET', prefix .. ':successes', unpack(successes))
   end
 end
 `
@@ -159,38 +171,41 @@ const CHANGE = scriptOf(
   STORIES,
   INSTANTS,
   UNPARKING,
+  ENDS,
   CHANGING,
   `
 local function change(at)
-  local id, state, due_in = ARGV[at], ARGV[at + 3], ARGV[at + 4]
+  local id, state = ARGV[at], ARGV[at + 3]
   local run = read_run(id)
   if not run then
     return { false, 0 }
   end
-  if run.state ~= ARGV[at + 1] or (run.attempt or '0') ~= ARGV[at + 2] then
-    return { run.state, run.attempt or 0 }
+  if run.state ~= ARGV[at + 1] or run.attempt ~= ARGV[at + 2] then
+    return { run.state, run.attempt }
   end
-  local live = run.live_key
-  if live and is_unfinished(state) and not is_unfinished(run.state) and call('HEXISTS', LIVE, live) == 1 then
+  local is_back = is_unfinished(state) and not is_unfinished(run.state)
+  if is_back and run.live_key and holder_of(run.live_key) then
     return 0
   end
-  local after = changed(id, run, at)
-  tell_attempts(id, run, after, ARGV[at + 5])
-  leave(id, run)
-  enter(id, after, due_in ~= '' and whole(now + due_in))
-  note(run, after)
+  tell_attempts(id, run, at)
+  write_change(id, at)
+  move_run(id, run, state, ARGV[at + 4])
+  note(run, state, at)
   return 1
 end
 
 local answers = {}
-local at = 1
-while at <= #ARGV do
+local at, last = 1, #ARGV
+while at <= last do
   answers[#answers + 1] = change(at)
-  at = at + CHANGE + 2 * ARGV[at + 6]
+  at = end_of_change(at)
 end
+-- Who may go on depends on how many are running now, and comes into queues that are written after it.
 write_counts()
-unpark(touched)
-write_ends()
+unpark()
+write_sets()
+write_holders()
+write_ends(now)
 if news.cancelled or news.runs then
   local words = (news.cancelled and 'cancelled ' or '') .. (news.runs and 'runs' or '')
   call('PUBLISH', prefix .. ':news', words)
@@ -201,19 +216,15 @@ return answers
 
 type ChangeReply = 0 | 1 | readonly [state: RunState | null, attempt: string | number]
 
-export async function changeRuns(
+export function changeRuns(
   connection: Connection,
   changes: readonly RunChange[],
 ): Promise<readonly TransitionAnswer[]> {
-  const answers: TransitionAnswer[] = []
-  for (const slice of slicesOf(changes)) {
+  return answersOf(slicesOf(changes), async (slice) => {
     const args: (string | number)[] = []
     for (const change of slice) pushChange(args, change)
-    for (const reply of await connection.run<readonly ChangeReply[]>(CHANGE, args)) {
-      answers.push(answerOf(reply))
-    }
-  }
-  return answers
+    return (await connection.run<readonly ChangeReply[]>(CHANGE, args)).map(answerOf)
+  })
 }
 
 function pushChange(args: (string | number)[], change: RunChange): void {
@@ -227,7 +238,7 @@ function pushChange(args: (string | number)[], change: RunChange): void {
   if (change.error !== null) args.push("error", change.error)
   if (change.reason !== null) args.push("reason", change.reason)
   if (change.by !== null) args.push("by", change.by)
-  args[place] = (args.length - place - 1) / 2
+  args[place] = args.length - place - 1
 }
 
 function answerOf(reply: ChangeReply): TransitionAnswer {

@@ -1,0 +1,57 @@
+import { UNFINISHED_FACTS_MAX } from "../../../core/plan.ts"
+
+/** What plans need to know of the unfinished runs of schedules. Needs `RUNS` before it. */
+export const FACTS = `
+local FACTS_MAX = ${UNFINISHED_FACTS_MAX}
+
+-- A run that holds its schedule's key alone is in no set: it takes its place by when it was created.
+local function insert_single(ids, scores, id)
+  local run = read_run(id)
+  if not run or not run.is_single then
+    return
+  end
+  local place = 1
+  while scores[place] and scores[place] <= tonumber(run.created_at) do
+    place = place + 1
+  end
+  table.insert(ids, place, id)
+end
+
+local function oldest_unfinished(set, holder)
+  local ids, scores = {}, {}
+  local places = call('ZRANGE', set, 0, FACTS_MAX - 1, 'WITHSCORES')
+  for index = 1, #places, 2 do
+    ids[#ids + 1], scores[#scores + 1] = places[index], tonumber(places[index + 1])
+  end
+  if holder then
+    insert_single(ids, scores, holder)
+  end
+  return ids
+end
+
+local function facts_of(ids)
+  local facts = {}
+  for index = 1, math.min(#ids, FACTS_MAX) do
+    local fields = call('HMGET', RUNS .. ids[index], 'state', 'attempt', 'failures', 'lost')
+    fields[5] = ids[index]
+    facts[index] = fields
+  end
+  return facts
+end
+
+-- Most schedules have no unfinished run: whether any has one is asked about all of them at once.
+local function facts_by_schedule(schedules)
+  local keys, sets, facts = {}, {}, {}
+  for index, schedule in ipairs(schedules) do
+    keys[index] = OWN_KEY .. schedule
+    sets[index] = UNFINISHED .. keys[index]
+  end
+  local holders = call('HMGET', LIVE, unpack(keys))
+  local some_in_sets = call('EXISTS', unpack(sets)) > 0
+  for index, set in ipairs(sets) do
+    local has_some = some_in_sets or holders[index]
+    facts[index] = has_some and facts_of(oldest_unfinished(set, holders[index])) or {}
+  end
+  return facts
+end
+`

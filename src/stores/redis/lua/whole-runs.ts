@@ -1,0 +1,65 @@
+import { ATTEMPTS_KEPT } from "../../../core/run.ts"
+
+/** Reads whole runs, as callers see them. Needs \`RUNS\` before it. */
+export const WHOLE_RUNS = `
+-- All fields by their names, and as the list that Redis makes of them; nothing if there is no such run.
+local function read_all(id)
+  local list = call('HGETALL', RUNS .. id)
+  if #list == 0 then
+    return nil
+  end
+  local fields = {}
+  for index = 1, #list, 2 do
+    fields[list[index]] = list[index + 1]
+  end
+  if fields.single then
+    fields.live_key = OWN_KEY .. fields.schedule_id
+    fields.concurrency_key = fields.live_key
+  end
+  return fields, list
+end
+
+-- The list is looked at only where it can be: one attempt that runs still, or ended with its run, has none.
+local function earlier_attempts(id, run)
+  local here = (run.state == 'running' or run.outcome) and 1 or 0
+  return tonumber(run.attempt or 0) > here and call('LRANGE', prefix .. ':attempts:' .. id, 0, -1)
+end
+
+local function claimable_at(id, run)
+  local priority = run.priority or '0'
+  local at = call('ZSCORE', queue_of(run.task, priority), id)
+  if not at and run.concurrency_key and run.concurrency_limit then
+    at = call('ZSCORE', waiting_key(run.concurrency_limit, priority, run.task, run.concurrency_key), id)
+  end
+  return at
+end
+
+local function add_field(list, field, value)
+  if value then
+    list[#list + 1] = field
+    list[#list + 1] = value
+  end
+end
+
+-- What isn't in the hash follows its fields.
+local function whole_run(id, run, list)
+  add_field(list, 'id', id)
+  add_field(list, 'claimable_at', is_unfinished(run.state) and claimable_at(id, run))
+  add_field(list, 'attempts', earlier_attempts(id, run))
+  return list
+end
+`
+
+/** The story of attempts that are over while their run goes on. */
+export const STORIES = `
+local function tell_attempt(id, run, outcome, ended_at, error)
+  local story = cjson.encode({
+    tonumber(run.attempt or 0), run.worker_id or '', tonumber(run.started_at or ended_at), ended_at, outcome,
+    error or cjson.null,
+  })
+  local key = prefix .. ':attempts:' .. id
+  if call('RPUSH', key, story) > ${ATTEMPTS_KEPT} then
+    call('LTRIM', key, -${ATTEMPTS_KEPT}, -1)
+  end
+end
+`

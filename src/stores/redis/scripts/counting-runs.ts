@@ -1,0 +1,74 @@
+import type { RunState } from "../../../core/run.ts"
+import { concurrencyKeyOf } from "../../../core/schedule.ts"
+import type { RunFilter } from "../../../store/store.ts"
+import type { Connection } from "../connection.ts"
+import { RUNS } from "../lua/runs.ts"
+import { indexesFor } from "../run-indexes.ts"
+import { marked, scriptOf } from "../script.ts"
+import { type Place, runsById, type WalkReply, walk } from "./reading-runs.ts"
+
+// Arguments: the key whose single run isn't among the counts, and which counts. Answers that run's state, and the counts.
+const COUNTS = scriptOf(
+  RUNS,
+  `
+local key = text_of(ARGV[1])
+local _, single
+if key then
+  _, single = single_of(key)
+end
+return { single and single.state or false, unpack(call('HMGET', COUNTS, unpack(ARGV, 2))) }
+`,
+)
+
+type CountsReply = readonly [single: RunState | null, ...counts: (string | null)[]]
+
+type Counts = Record<RunState, number>
+
+const STATES: readonly RunState[] = ["pending", "running", "succeeded", "failed", "cancelled", "skipped"]
+
+export async function countRuns(connection: Connection, filter: RunFilter): Promise<Counts> {
+  const counts: Counts = { pending: 0, running: 0, succeeded: 0, failed: 0, cancelled: 0, skipped: 0 }
+  const field = keptCountOf(filter)
+  if (filter.ids !== undefined) {
+    for (const { state } of await runsById(connection, filter)) counts[state]++
+  } else if (field === null) {
+    await countByWalking(connection, filter, counts)
+  } else {
+    await countByField(connection, filter, field, counts)
+  }
+  return counts
+}
+
+/** What the scripts keep count of: all runs, those of a task, and those of a schedule. */
+function keptCountOf({ scheduleId, task, triggeredBy, concurrencyKey }: RunFilter): string | null {
+  if (triggeredBy !== undefined || concurrencyKey !== undefined) return null
+  if (scheduleId === undefined) return task === undefined ? ":all" : `:task:${task}`
+  return task === undefined ? `:schedule:${scheduleId}` : null
+}
+
+async function countByField(
+  connection: Connection,
+  { scheduleId, states = STATES }: RunFilter,
+  field: string,
+  counts: Counts,
+): Promise<void> {
+  const singleKey = scheduleId === undefined ? null : concurrencyKeyOf(scheduleId)
+  const fields = STATES.map((state) => state + field)
+  const [single, ...kept] = await connection.run<CountsReply>(COUNTS, [marked(singleKey), ...fields])
+  for (const [index, state] of STATES.entries()) {
+    if (states.includes(state)) counts[state] = Number(kept[index]) + (single === state ? 1 : 0)
+  }
+}
+
+async function countByWalking(connection: Connection, filter: RunFilter, counts: Counts): Promise<void> {
+  for (const index of indexesFor(filter, "createdAt")) {
+    let before: Place | null = null
+    for (;;) {
+      const reply: WalkReply = await walk(connection, index, { filter, before, limit: 1, what: "count" })
+      const [isOver, at, id, sums] = reply
+      for (const [state, sum] of sums as readonly (readonly [RunState, number])[]) counts[state] += sum
+      if (isOver === 1) break
+      before = { at: at!, id: id! }
+    }
+  }
+}
