@@ -76,7 +76,7 @@ test("eight writers, killed at random, and a server that is killed, give no atte
     url,
     `select count(*)::int as runs, sum(lost)::int as lost,
        count(*) filter (where state not in ('succeeded', 'skipped'))::int as unfinished,
-       count(*) filter (where jsonb_array_length(attempts) + (outcome is not null)::int <> attempt
+       count(*) filter (where coalesce(jsonb_array_length(attempts), 0) + (outcome is not null)::int <> attempt
          or (state = 'succeeded') <> coalesce(outcome = 'succeeded', false)
          or exists (select 1 from jsonb_array_elements(attempts) as a where a ->> 'outcome' = 'succeeded'))::int as untold
      from belfry.runs`,

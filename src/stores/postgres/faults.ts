@@ -6,8 +6,6 @@ const SQLSTATE = {
   SERIALIZATION: "40001",
   DEADLOCK: "40P01",
   LOCK_TIMEOUT: "55P03",
-  /** Ours: `belfry.undo()`. */
-  UNDONE: "BF001",
 } as const
 
 export function sqlstateOf(error: unknown): string | null {
@@ -22,15 +20,12 @@ export function isWorthRepeating(error: unknown): boolean {
   return code === SQLSTATE.SERIALIZATION || code === SQLSTATE.DEADLOCK
 }
 
-export function isUndone(error: unknown): boolean {
-  return sqlstateOf(error) === SQLSTATE.UNDONE
-}
-
 /** Nothing happened: somebody else's transaction holds a row, and keeps it. */
 export function isHeldByOthers(error: unknown): boolean {
   return sqlstateOf(error) === SQLSTATE.LOCK_TIMEOUT
 }
 
+/** Nothing happened: an id, a live key or a place has become another's. */
 export function isTaken(error: unknown): boolean {
   return sqlstateOf(error) === SQLSTATE.UNIQUE
 }

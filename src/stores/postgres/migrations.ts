@@ -2,6 +2,7 @@ import { BelfryError } from "../../core/errors.ts"
 import { hashText } from "../../core/hash.ts"
 import type { Queryable } from "./client.ts"
 import { inSchema } from "./database.ts"
+import { ADD } from "./schema-1/add.ts"
 import { CHANGE } from "./schema-1/change.ts"
 import { CLAIM } from "./schema-1/claim.ts"
 import { DUE } from "./schema-1/due.ts"
@@ -13,7 +14,7 @@ import { TABLES } from "./schema-1/tables.ts"
 
 /** Each takes the schema one number further. Never edited after release: a change is one more at the end. */
 export const MIGRATIONS: readonly string[] = [
-  [TABLES, DUE, FIRE, CLAIM, EXTEND, CHANGE, PRUNE, SQL_FACE].join("\n"),
+  [TABLES, DUE, FIRE, ADD, CLAIM, EXTEND, CHANGE, PRUNE, SQL_FACE].join("\n"),
 ]
 
 /** 0 for a database that Belfry has never opened. */

@@ -24,23 +24,33 @@ const RUN: readonly RunColumn[] = [
   ["scheduled_for", "timestamptz"],
   ["triggered_by", "text"],
   ["trigger", "text"],
-  ["missed", "jsonb"],
   ["live_key", "text"],
   ["concurrency_key", "text"],
   ["concurrency_limit", "integer"],
-  ["retry", "jsonb"],
-  ["timeout_ms", "bigint"],
-  ["reason", "text"],
-  ["by_name", "text"],
   ["attempt", "integer"],
-  ["failures", "integer"],
-  ["lost", "integer"],
   ["created_at", "timestamptz"],
-  ["message", "text"],
-  ["details", "jsonb"],
-  ["error", "text"],
-  ["attempts", "jsonb", storyOf],
+  ["rest", "json", restOf],
 ]
+
+/**
+ * What most runs that are claimed have nothing of, as one value. Node takes its time for columns that are null, too: 2.9 µs for
+ * a row of 28 of which 10 are not, 1.3 for one of 14.
+ */
+function restOf(r: string): string {
+  const names = ["missed", "retry", "timeout_ms", "reason", "by_name", "message", "details", "error"]
+  const columns = names.map((column) => `${r}.${column}`).join(", ")
+  return `case
+      when num_nonnulls(${columns}, ${r}.attempts, ${r}.outcome) > 0 or ${r}.failures > 0 or ${r}.lost > 0
+      then json_build_array(${columns}, ${r}.failures, ${r}.lost, ${storyOf(r)})
+    end`
+}
+
+type Rest = readonly [
+  ...(readonly [Run["missed"], Run["retry"], Run["timeoutMs"], Run["reason"], Run["by"]]),
+  ...(readonly [Run["message"], Run["details"], Run["error"]]),
+  ...(readonly [failures: number, lost: number, attempts: Run["attempts"] | null]),
+]
+const NO_REST: Rest = [null, null, null, null, null, null, null, null, 0, 0, null]
 
 /** What whoever claims a run knows without being told. */
 const STEP: readonly RunColumn[] = [
@@ -69,7 +79,6 @@ export const runColumns = (r: string) => columnsOf([...RUN, ...STEP], r)
 
 /** Of a run that has just been claimed. */
 export const claimedColumns = (r: string) => columnsOf(RUN, r)
-export const claimedNames = (prefix = "") => RUN.map(([column]) => `${prefix}${column}`).join(", ")
 export const CLAIMED_TYPES = RUN.map(
   ([column, type]) => `${column} ${type === "timestamptz" ? "float8" : type}`,
 ).join(", ")
@@ -89,6 +98,8 @@ type Step = Pick<Run, "state" | "claimableAt" | "workerId" | "startedAt" | "comp
 export function runOf(row: Row, from = 0, step: Step = stepOf(row, from + RUN.length)): Run {
   const text = (place: number) => row[from + place] as string
   const optional = (place: number) => row[from + place] as Text
+  const [missed, retry, timeoutMs, reason, by, message, details, error, failures, lost, attempts] =
+    jsonOf<Rest | null>(optional(13)) ?? NO_REST
   return {
     id: text(0),
     task: text(1),
@@ -98,28 +109,28 @@ export function runOf(row: Row, from = 0, step: Step = stepOf(row, from + RUN.le
     scheduledFor: numberOf(optional(5)),
     triggeredBy: text(6) as TriggeredBy,
     trigger: optional(7),
-    missed: jsonOf(optional(8)),
-    liveKey: optional(9),
-    concurrencyKey: optional(10),
-    concurrencyLimit: numberOf(optional(11)),
-    retry: jsonOf(optional(12)),
-    timeoutMs: numberOf(optional(13)),
-    reason: optional(14),
-    by: optional(15),
+    missed,
+    liveKey: optional(8),
+    concurrencyKey: optional(9),
+    concurrencyLimit: numberOf(optional(10)),
+    retry,
+    timeoutMs,
+    reason,
+    by,
     state: step.state,
     claimableAt: step.claimableAt,
-    attempt: Number(text(16)),
-    failures: Number(text(17)),
-    lost: Number(text(18)),
+    attempt: Number(text(11)),
+    failures,
+    lost,
     workerId: step.workerId,
-    createdAt: instantOf(text(19)),
+    createdAt: instantOf(text(12)),
     startedAt: step.startedAt,
     completedAt: step.completedAt,
-    message: optional(20),
-    details: jsonOf(optional(21)),
-    error: optional(22),
+    message,
+    details,
+    error,
     progress: step.progress,
-    attempts: jsonOf(text(23)),
+    attempts: attempts ?? [],
   }
 }
 
@@ -159,6 +170,10 @@ const NEW_RUN: readonly ListColumn<NewRun>[] = [
   ["message", "text", (run) => run.message],
 ]
 
+export const NEW_RUN_PARAMETERS = NEW_RUN.length
+/** Which of them has the live keys. */
+export const LIVE_KEYS = 1 + NEW_RUN.findIndex(([column]) => column === "live_key")
+
 export function newRunLists(runs: readonly NewRun[]): readonly unknown[] {
   return listsOf(NEW_RUN, runs)
 }
@@ -194,17 +209,17 @@ export const NEW_RUN_COLUMNS = `
     id, task, payload, priority, schedule_id, scheduled_for, triggered_by, trigger, missed, live_key, concurrency_key,
     concurrency_limit, retry, timeout_ms, reason, by_name, state, claimable_at, created_at, completed_at, message`
 
-/** From a row `n` of new runs and the clock, in the order of `NEW_RUN_COLUMNS`. */
-export const NEW_RUN_VALUES = `
+/** From a row `n` of new runs, in the order of `NEW_RUN_COLUMNS`. */
+export const newRunValues = (now: string) => `
     n.id, n.task, n.payload::jsonb, n.priority, n.schedule_id, to_timestamp(n.scheduled_for / 1000.0), n.triggered_by,
     n.trigger, n.missed::jsonb, n.live_key, n.concurrency_key, n.concurrency_limit, n.retry::jsonb, n.timeout_ms, n.reason,
     n.by_name, n.state,
     case
       when n.state = 'pending'
-      then greatest(clock.now + n.delay_ms * interval '1 millisecond', to_timestamp(n.not_before / 1000.0))
+      then greatest(${now} + n.delay_ms * interval '1 millisecond', to_timestamp(n.not_before / 1000.0))
     end,
-    clock.now,
-    case when n.state = 'skipped' then clock.now end,
+    ${now},
+    case when n.state = 'skipped' then ${now} end,
     n.message`
 
 export const workerColumns = `

@@ -215,12 +215,29 @@ const NOW_AND_THEN: readonly Asked[] = [
     indexes: ["runs_pkey"],
     call: (store) => store.findRuns({ ids: ["past1", "past40000"] }, page),
   },
-  { what: "the newest runs", most: 50, indexes: ["runs_created"], call: (store) => store.findRuns({}, page) },
+  {
+    what: "the newest runs, put together from those that wait, that are running, all thousand of them, and that ended",
+    most: 1_100,
+    indexes: ["runs_pending", "runs_due", "runs_finished"],
+    call: (store) => store.findRuns({}, page),
+  },
   {
     what: "a later page of them",
-    most: 50,
-    indexes: ["runs_created"],
+    most: 1_100,
+    indexes: ["runs_pending", "runs_due", "runs_finished"],
     call: (store) => store.findRuns({}, { ...page, before }),
+  },
+  {
+    what: "the newest of those that wait",
+    most: 50,
+    indexes: ["runs_pending"],
+    call: (store) => store.findRuns({ states: ["pending"] }, page),
+  },
+  {
+    what: "the newest that succeeded",
+    most: 100,
+    indexes: ["runs_finished"],
+    call: (store) => store.findRuns({ states: ["succeeded"] }, page),
   },
   {
     what: "the runs that ended last",

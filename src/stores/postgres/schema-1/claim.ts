@@ -1,15 +1,9 @@
-import { CLAIMED_TYPES, CLOCK, claimedColumns, claimedNames, ms, storyOf } from "../rows.ts"
+import { CLAIMED_TYPES, claimedColumns, ms, storyOf } from "../rows.ts"
 import { engineFunction } from "./engine-function.ts"
 
 /**
- * Gives due runs to a worker, in one statement.
- *
- * queues    From one priority of a task to the next by runs_due, a seek each: however many runs wait, a task has few
- *           priorities.
- * due       The longest due of each queue, passing over those that others are taking and those whose key is full.
- * next      When the next of them is due.
- * placed    Of several with one key, as many as the key has room for.
- * taken     Each becomes running, found by its place in the table: its row is locked, so it is still there. What was running already is one whose worker fell silent, and its story says so.
+ * Gives due runs to a worker: looks for them and locks them, shares out the places of their keys where any has one, and takes
+ * them. The first row tells about the look, the others are the runs, numbered in the order they are to be given.
  *
  * Two claims at the same moment may both see room for a key. Both then write the same place (`slot`), the unique index lets
  * one through, and the other looks again.
@@ -18,97 +12,27 @@ export const CLAIM = engineFunction({
   name: "claim",
   isOfUnknownSize: true,
   takes: "for_worker text, of_tasks text[], leases_ms bigint[], up_to integer",
-  returns: `claimed_at float8, found bigint, next_at float8, ${CLAIMED_TYPES}`,
+  returns: `look json, number bigint, ${CLAIMED_TYPES}`,
+  declares: `
+    this_instant timestamptz := date_trunc('milliseconds', clock_timestamp());
+    places tid[];
+    slots integer[];
+    is_limited boolean;
+    due_count bigint;
+    next_at float8;`,
+  before: `${look()}
+    look := json_build_array(${ms("this_instant")}, due_count, next_at);
+    return next;
+    ${shareKeys()}`,
+  // Each is found by its place in the table: its row is locked, so it is still there. What was running already is one whose
+  // worker fell silent, and its story says so.
   body: `
-  with recursive ${CLOCK},
-  wanted as (
-    select * from unnest($2::text[], $3::bigint[]) as w(task, lease_ms)
-  ),
-  queues (task, priority) as (
-    select wanted.task,
-      (
-        select max(r.priority)
-        from belfry.runs as r
-        where r.task = wanted.task
-          and r.claimable_at is not null
-      )
-    from wanted
-    union all
-    select queues.task,
-      (
-        select max(r.priority)
-        from belfry.runs as r
-        where r.task = queues.task
-          and r.priority < queues.priority
-          and r.claimable_at is not null
-      )
-    from queues
-    where queues.priority is not null
-  ),
-  due as (
-    select found.*
-    from queues
-    cross join clock
-    cross join lateral (
-      select r.ctid as place_in_table, r.state, r.priority, r.claimable_at, r.concurrency_key, r.concurrency_limit, key.running
-      from belfry.runs as r
-      -- Null where nothing is limited. A run is not in its own way: one whose worker fell silent still counts as running.
-      cross join lateral (
-        select case
-          when r.concurrency_limit is not null and r.concurrency_key is not null
-          then (
-            select count(*)
-            from belfry.runs as other
-            where other.concurrency_key = r.concurrency_key
-              and other.state = 'running'
-              and other.state in ('pending', 'running')
-              and other.id <> r.id
-          )
-        end as running
-      ) as key
-      where r.task = queues.task
-        and r.priority = queues.priority
-        and r.claimable_at <= clock.now
-        and (key.running is null or key.running < r.concurrency_limit)
-      order by r.claimable_at
-      limit $4
-      for update of r skip locked
-    ) as found
-    where queues.priority is not null
-    order by found.priority desc, found.claimable_at
-    limit $4
-  ),
-  next as materialized (
-    select min(later.at) as at
-    from queues
-    cross join clock
-    cross join lateral (
-      select min(r.claimable_at) as at
-      from belfry.runs as r
-      where r.task = queues.task
-        and r.priority = queues.priority
-        and r.claimable_at > clock.now
-    ) as later
-    where queues.priority is not null
-  ),
-  placed as (
-    select due.*,
-      case
-        when due.state = 'running' then 1
-        else row_number() over (
-          partition by due.concurrency_key, due.state
-          order by due.priority desc, due.claimable_at
-        )
-      end as place
-    from due
-  ),
-  taken (due_priority, due_at, ${claimedNames()}) as (
     update belfry.runs as r
     set state = 'running',
       attempt = r.attempt + 1,
-      worker_id = $1,
-      started_at = clock.now,
-      claimable_at = clock.now + wanted.lease_ms * interval '1 millisecond',
+      worker_id = for_worker,
+      started_at = this_instant,
+      claimable_at = this_instant + leases_ms[array_position(of_tasks, r.task)] * interval '1 millisecond',
       progress = null,
       lost = r.lost + (r.state = 'running')::integer,
       attempts = case
@@ -117,34 +41,143 @@ export const CLAIM = engineFunction({
         else ${storyOf("r")}
       end,
       outcome = null,
-      slot = case
-        when placed.running is null then null
-        when r.state = 'running' and r.slot is not null then r.slot
-        when r.concurrency_limit = 1 then 0
-        else (
-          select free.slot
-          from generate_series(0, r.concurrency_limit - 1) as free(slot)
-          where not exists (
-            select 1
-            from belfry.runs as other
-            where other.concurrency_key = r.concurrency_key
-              and other.slot = free.slot
-              and other.slot is not null
-              and other.state = 'running'
-          )
-          order by free.slot
-          offset placed.place - 1
-          limit 1
-        )
-      end
-    from placed, clock, wanted
-    where r.ctid = placed.place_in_table
-      and wanted.task = r.task
-      and (placed.running is null or placed.running + placed.place <= placed.concurrency_limit)
-    returning placed.priority, placed.claimable_at, ${claimedColumns("r")}
-  )
-  select ${ms("clock.now")}, (select count(*) from due), (select ${ms("next.at")} from next), ${claimedNames("taken.")}
-  from clock
-  left join taken on true
-  order by taken.due_priority desc, taken.due_at`,
+      slot = due.slot
+    from unnest(places, slots) with ordinality as due(place, slot, number)
+    where r.ctid = due.place
+    returning null::json, due.number, ${claimedColumns("r")}`,
 })
+
+/**
+ * queues    From one priority of a task to the next by runs_due, a seek each: however many runs wait, a task has few
+ *           priorities. Running ones are queues of their own: what is due there is what a worker that fell silent held.
+ * due       The longest due of each queue, passing over those that others are taking and those whose key is full.
+ * next      When the next of them is due.
+ */
+function look(): string {
+  return `
+    with recursive queues (state, task, priority) as (
+      select s.state, t.task,
+        (
+          select max(r.priority)
+          from belfry.runs as r
+          where r.state = s.state
+            and r.task = t.task
+            and r.claimable_at is not null
+        )
+      from unnest(of_tasks) as t(task)
+      cross join (values ('pending'), ('running')) as s(state)
+      union all
+      select q.state, q.task,
+        (
+          select max(r.priority)
+          from belfry.runs as r
+          where r.state = q.state
+            and r.task = q.task
+            and r.priority < q.priority
+            and r.claimable_at is not null
+        )
+      from queues as q
+      where q.priority is not null
+    ),
+    due as materialized (
+      select found.place, found.running
+      from queues as q
+      cross join lateral (
+        select r.ctid as place, r.priority, r.claimable_at, key.running
+        from belfry.runs as r
+        cross join lateral (select ${runningOf("r")} as running) as key
+        where r.state = q.state
+          and r.task = q.task
+          and r.priority = q.priority
+          and r.claimable_at <= this_instant
+          and (key.running is null or key.running < r.concurrency_limit)
+        order by r.claimable_at
+        limit up_to
+        for update of r skip locked
+      ) as found
+      where q.priority is not null
+      order by found.priority desc, found.claimable_at
+      limit up_to
+    ),
+    next as materialized (
+      select min(later.at) as at
+      from queues as q
+      cross join lateral (
+        select min(r.claimable_at) as at
+        from belfry.runs as r
+        where r.state = q.state
+          and r.task = q.task
+          and r.priority = q.priority
+          and r.claimable_at > this_instant
+      ) as later
+      where q.priority is not null
+    )
+    select array_agg(due.place), count(due.running) > 0, count(*), (select ${ms("next.at")} from next)
+    into places, is_limited, due_count, next_at
+    from due;`
+}
+
+/**
+ * Of several with one key, as many as the key has room for, each in a place of its own. The key's runs are counted again, since
+ * this statement sees what was committed after the look: count and places must be of one moment.
+ */
+function shareKeys(): string {
+  return `
+    if is_limited then
+      select array_agg(given.place), array_agg(given.slot)
+      into places, slots
+      from (
+        select d.place,
+          case
+            when d.running is null then null
+            when d.state = 'running' and d.slot is not null then d.slot
+            when d.concurrency_limit = 1 then 0
+            else (
+              select free.slot
+              from generate_series(0, d.concurrency_limit - 1) as free(slot)
+              where not exists (
+                select 1
+                from belfry.runs as other
+                where other.concurrency_key = d.concurrency_key
+                  and other.slot = free.slot
+                  and other.slot is not null
+                  and other.state = 'running'
+              )
+              order by free.slot
+              offset d.turn - 1
+              limit 1
+            )
+          end as slot
+        from (
+          select due.place, due.number, r.state, r.slot, r.concurrency_key, r.concurrency_limit, ${runningOf("r")} as running,
+            case
+              when r.state = 'running' then 1
+              else row_number() over (partition by r.concurrency_key, r.state order by due.number)
+            end as turn
+          from unnest(places) with ordinality as due(place, number)
+          join belfry.runs as r on r.ctid = due.place
+        ) as d
+        where d.running is null
+          or d.running + d.turn <= d.concurrency_limit
+        order by d.number
+      ) as given;
+    end if;`
+}
+
+/**
+ * How many of its key are running; null where nothing is limited. A run is not in its own way: one whose worker fell silent
+ * still counts as running.
+ */
+function runningOf(r: string): string {
+  return `case
+            when ${r}.concurrency_limit is not null and ${r}.concurrency_key is not null
+            then (
+              select count(*)
+              from belfry.runs as other
+              where other.concurrency_key = ${r}.concurrency_key
+                and other.state = 'running'
+                and other.state in ('pending', 'running')
+                and other.id <> ${r}.id
+            )
+          end`
+}

@@ -8,7 +8,16 @@
  * must give up: it would go on waiting for a client that has gone.
  */
 export function engineFunction(about: EngineFunction): string {
-  const { name, takes, returns, isOfUnknownSize = false, isPatient = true, before = "", body } = about
+  const {
+    name,
+    takes,
+    returns,
+    isOfUnknownSize = false,
+    isPatient = true,
+    declares = "",
+    before = "",
+    body,
+  } = about
   return `
   create function belfry.${name}(${takes}) returns table (${returns})
   language plpgsql
@@ -19,8 +28,10 @@ export function engineFunction(about: EngineFunction): string {
   ${isPatient ? "" : "set lock_timeout = '500ms'"}
   as $$
   #variable_conflict use_column
+  declare
+    ${declares.trim()}
   begin
-    ${before}
+    ${before.trim()}
     return query
   ${body.trim()};
   end
@@ -39,7 +50,9 @@ export interface EngineFunction {
   readonly isOfUnknownSize?: boolean
   /** False where others may be in its way for long: then it gives up. */
   readonly isPatient?: boolean
-  /** A statement that goes before. */
+  readonly declares?: string
+  /** Statements that go before. */
   readonly before?: string
+  /** The statement whose rows it returns. */
   readonly body: string
 }

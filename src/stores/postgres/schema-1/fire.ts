@@ -1,5 +1,5 @@
 import { listTypes, rowsOfLists } from "../lists.ts"
-import { CLOCK, NEW_RUN_COLUMNS, NEW_RUN_VALUES, newRunRows, newRunTypes } from "../rows.ts"
+import { CLOCK, NEW_RUN_COLUMNS, newRunRows, newRunTypes, newRunValues } from "../rows.ts"
 import { FIRE_PLAN } from "../schedule-rows.ts"
 import { engineFunction } from "./engine-function.ts"
 
@@ -15,15 +15,14 @@ const PLAN = ["plan", "bigint", () => null] as const
  * held      Plans of which a new run needs a live key that another run has.
  * going     What happens.
  *
- * What is read about live keys is of the statement's beginning. If one was taken since, its run is missing at the end, and
- * the whole statement is undone and sent again, plan by plan.
+ * What is read about ids and live keys is of the statement's beginning. If one was taken since, its index refuses the run, and
+ * the plans are sent again, one by one. That is rare, and to look before each run whether it would be refused takes longer.
  */
 export const FIRE = engineFunction({
   name: "fire",
   isPatient: false,
   takes: `${listTypes(FIRE_PLAN)}, ${newRunTypes([PLAN])}`,
-  returns:
-    "plan bigint, is_going boolean, is_standing boolean, created json, is_sooner boolean, nothing text",
+  returns: "plan bigint, is_going boolean, is_standing boolean, created json, is_sooner boolean",
   body: `
   with ${CLOCK},
   plans as (
@@ -84,12 +83,12 @@ export const FIRE = engineFunction({
   ),
   created as (
     insert into belfry.runs (${NEW_RUN_COLUMNS})
-    select ${NEW_RUN_VALUES}
+    select ${newRunValues("clock.now")}
     from new_runs as n
     cross join clock
     where n.plan in (select going.plan from going)
+      and n.id not in (select known.id from known)
     order by n.place
-    on conflict do nothing
     returning id
   ),
   made as (
@@ -103,17 +102,7 @@ export const FIRE = engineFunction({
     standing.plan is not null,
     made.ids,
     -- Going on as expected is no news: everyone who would listen has read the schedule. Coming forward is.
-    to_timestamp(going.next_run_at / 1000.0) < coalesce(going.stood_at, 'infinity'),
-    case
-      when exists (
-        select 1
-        from new_runs as n
-        where n.plan in (select going.plan from going)
-          and n.id not in (select created.id from created)
-          and n.id not in (select known.id from known)
-      )
-      then belfry.undo()
-    end
+    to_timestamp(going.next_run_at / 1000.0) < coalesce(going.stood_at, 'infinity')
   from plans
   left join going on going.plan = plans.plan
   left join standing on standing.plan = plans.plan

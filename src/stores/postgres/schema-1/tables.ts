@@ -45,34 +45,36 @@ export const TABLES = `
   create index schedules_due on belfry.schedules (next_run_at) where next_run_at is not null;
   create index schedules_owner on belfry.schedules (owner, id) where owner is not null;
 
+  -- What is never null and of one size stands first, then what indexes need: the server compares those at each step, and
+  -- finds a column behind others by walking over them.
   create table belfry.runs (
+    created_at timestamptz not null default date_trunc('milliseconds', clock_timestamp()),
+    priority integer not null default 0,
+    attempt integer not null default 0,
+    failures integer not null default 0,
+    lost integer not null default 0,
     id text collate "C" primary key,
     task text collate "C" not null,
-    payload jsonb,
-    priority integer not null default 0,
+    state text not null,
+    claimable_at timestamptz,
+    completed_at timestamptz,
     schedule_id text collate "C",
     scheduled_for timestamptz,
-    triggered_by text not null,
-    trigger text,
-    missed jsonb,
     live_key text collate "C",
     concurrency_key text collate "C",
     concurrency_limit integer,
     -- Which of its key's places a running run has: what makes the limit hold among those who claim at the same moment.
     slot integer,
+    payload jsonb,
+    triggered_by text not null,
+    trigger text,
+    missed jsonb,
     retry jsonb,
     timeout_ms bigint,
     reason text,
     by_name text,
-    state text not null,
-    claimable_at timestamptz,
-    attempt integer not null default 0,
-    failures integer not null default 0,
-    lost integer not null default 0,
     worker_id text,
-    created_at timestamptz not null default date_trunc('milliseconds', clock_timestamp()),
     started_at timestamptz,
-    completed_at timestamptz,
     message text,
     details jsonb,
     error text,
@@ -81,12 +83,13 @@ export const TABLES = `
     -- succeeds at once has no story to write.
     outcome text,
     ended_at timestamptz,
-    attempts jsonb not null default '[]'
+    attempts jsonb
   ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.05);
   -- Every index costs a write at each step of a run, since a step changes claimable_at: so they are few, and most leave
-  -- finished runs out.
-  -- Claims: one seek to the oldest due run of a task and a priority, whatever waits elsewhere or later.
-  create index runs_due on belfry.runs (task, priority desc, claimable_at) where claimable_at is not null;
+  -- some runs out.
+  -- Claims: one seek to the oldest due run of a task and a priority, whatever waits elsewhere or later. And all that are
+  -- running, which are never many.
+  create index runs_due on belfry.runs (state, task, priority desc, claimable_at) where claimable_at is not null;
   -- Law 6: at most one unfinished run has a given live key.
   create unique index runs_live on belfry.runs (live_key)
     where live_key is not null and state in ('pending', 'running');
@@ -94,8 +97,9 @@ export const TABLES = `
   create unique index runs_slot on belfry.runs (concurrency_key, slot) where slot is not null and state = 'running';
   create index runs_key on belfry.runs (concurrency_key, state, created_at)
     where concurrency_key is not null and state in ('pending', 'running');
-  -- Lists, newest first, and pruning, oldest first.
-  create index runs_created on belfry.runs (created_at);
+  -- Lists, newest first, and pruning, oldest first. What is running is read by runs_due.
+  create index runs_pending on belfry.runs (created_at) where state = 'pending';
+  create index runs_finished on belfry.runs (created_at) where completed_at is not null;
   create index runs_completed on belfry.runs (completed_at) where completed_at is not null;
   create index runs_unusual on belfry.runs (state, created_at) where state in ('failed', 'cancelled', 'skipped');
   create index runs_schedule on belfry.runs (schedule_id, scheduled_for) where schedule_id is not null;
@@ -130,7 +134,11 @@ export const TABLES = `
   create function belfry.with_attempt(
     attempts jsonb, attempt integer, worker_id text, started_at timestamptz, ended_at timestamptz, outcome text, error text
   ) returns jsonb language sql immutable as $$
-    select case when jsonb_array_length(attempts) >= 50 then attempts - 0 else attempts end || jsonb_build_object(
+    select case
+      when attempts is null then '[]'
+      when jsonb_array_length(attempts) >= 50 then attempts - 0
+      else attempts
+    end || jsonb_build_object(
       'attempt', attempt,
       'workerId', coalesce(worker_id, ''),
       'startedAt', round(extract(epoch from coalesce(started_at, ended_at)) * 1000),
@@ -138,13 +146,6 @@ export const TABLES = `
       'outcome', outcome,
       'error', error
     )
-  $$;
-
-  -- Undoes the statement it stands in: somebody took a live key between the look and the write. The caller looks again.
-  create function belfry.undo() returns text language plpgsql as $$
-  begin
-    raise exception 'a live key was taken meanwhile' using errcode = 'BF001';
-  end
   $$;
 
   -- Who holds which lock. A row goes with its hold; fences come from a sequence, which never goes back.

@@ -3,15 +3,16 @@ import type { Run } from "../../../core/run.ts"
 import type { Claimed, ClaimRequest } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
 import { isTaken } from "../faults.ts"
-import { instantOf, numberOf, runOf } from "../rows.ts"
+import { jsonOf, type Row, runOf } from "../rows.ts"
 
 export const CLAIM = "select * from belfry.claim($1, $2, $3, $4)"
 
-const NOW = 0
-const DUE = 1
-const NEXT = 2
-const RUN = 3
-const TASK = 4
+const LOOK = 0
+const NUMBER = 1
+const RUN = 2
+const TASK = 3
+
+type Look = readonly [now: number, dueCount: number, nextAt: number | null]
 
 /** As often as claims of the same key may meet. */
 const TRIES = 20
@@ -30,13 +31,14 @@ export async function claimRuns(runner: Runner, request: ClaimRequest): Promise<
       if (!isTaken((error as Error).cause) || ++tries >= TRIES) throw error
       continue
     }
-    const first = rows[0]!
-    const now = instantOf(first[NOW]!)
-    const given = rows.filter((row) => row[RUN] !== null)
+    const [first, ...given] = rows as [Row, ...Row[]]
+    const [at, dueCount, nextAt] = jsonOf<Look>(first[LOOK]!)
+    const now = Math.round(at)
+    given.sort((a, b) => Number(a[NUMBER]) - Number(b[NUMBER]))
     for (const row of given)
       runs.push(runOf(row, RUN, stepAt(now, request.workerId, leases.get(row[TASK]!)!)))
-    const isAll = given.length === Number(first[DUE]) || given.length === 0 || runs.length >= request.limit
-    if (isAll) return { now, runs, nextClaimableAt: numberOf(first[NEXT]!) }
+    const isAll = given.length === dueCount || given.length === 0 || runs.length >= request.limit
+    if (isAll) return { now, runs, nextClaimableAt: nextAt === null ? null : Math.round(nextAt) }
   }
 }
 

@@ -2,17 +2,13 @@ import { BelfryError } from "../../../core/errors.ts"
 import type { NewRun } from "../../../core/run.ts"
 import type { EnqueueAnswer } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
-import { CLOCK, NEW_RUN_COLUMNS, NEW_RUN_VALUES, newRunLists, newRunRows } from "../rows.ts"
+import { NEW_RUN_PARAMETERS, newRunLists } from "../rows.ts"
 
-// Whichever of the two it is that is there already, its id or its live key: nothing is stored.
-const INSERT_RUNS = `
-  with ${CLOCK}
-  insert into belfry.runs (${NEW_RUN_COLUMNS})
-  select ${NEW_RUN_VALUES}
-  from ${newRunRows(1)}, clock
-  order by n.place
-  on conflict do nothing
-  returning id`
+const PARAMETERS = Array.from({ length: NEW_RUN_PARAMETERS }, (_, index) => `$${index + 1}`).join(", ")
+
+const ADD = `
+  select f.is_whole, f.run_id
+  from belfry.add(${PARAMETERS}) as f`
 
 /** What is there instead, each by its own index. */
 const SELECT_INSTEAD = `
@@ -42,7 +38,12 @@ export async function enqueueRuns(
         "A live key changed hands too often to enqueue a run.",
       )
     }
-    const created = new Set((await runner.rows(INSERT_RUNS, newRunLists(rest))).map(([id]) => id!))
+    const rows = await runner.rows(ADD, newRunLists(rest))
+    if (rows[0]?.[0] === "t") {
+      for (const run of rest) answers.set(run, { outcome: "created", runId: run.id })
+      break
+    }
+    const created = new Set(rows.map(([, id]) => id!))
     for (const run of rest) {
       // Sent twice in one call: the first is the one.
       if (created.delete(run.id)) answers.set(run, { outcome: "created", runId: run.id })

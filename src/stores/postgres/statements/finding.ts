@@ -22,11 +22,12 @@ export interface Asked {
 }
 
 export async function findRuns(runner: Runner, filter: RunFilter, page: RunPage): Promise<readonly Run[]> {
+  if (filter.states?.length === 0) return []
   const { text, values } = runsQuery(filter, page)
   return (await runner.rows(text, values)).map((row) => runOf(row))
 }
 
-/** A statement for each combination that is asked for: they are few, and each is prepared once. */
+/** A statement for each combination that is asked for. */
 export function runsQuery(filter: RunFilter, { orderBy, before, limit }: RunPage): Asked {
   const column = ORDER_COLUMNS[orderBy]
   const { conditions, values } = conditionsOf(filter, orderBy)
@@ -37,15 +38,39 @@ export function runsQuery(filter: RunFilter, { orderBy, before, limit }: RunPage
     conditions.push(`(r.${column}, r.id) < (to_timestamp(${at}::bigint / 1000.0), ${id})`)
   }
   values.push(limit)
+  const inOrder = `order by r.${column} desc, r.id desc
+  limit $${values.length}`
+  const sides = sidesOf(filter, orderBy).map(
+    (side) => `(
+  select r.*
+  from belfry.runs as r
+  where ${[side, ...conditions].join("\n    and ")}
+  ${inOrder}
+  )`,
+  )
   return {
     text: `
   select ${runColumns("r")}
-  from belfry.runs as r
-  where ${conditions.join("\n    and ")}
-  order by r.${column} desc, r.id desc
-  limit $${values.length}`,
+  from (${sides.join(" union all ")}) as r
+  ${inOrder}`,
     values,
   }
+}
+
+/**
+ * An index by creation that had every run would be written at each of its steps. So what waits and what has ended have one
+ * each, and what is running has none: that is never much, and all of it is read by runs_due.
+ */
+function sidesOf({ states }: RunFilter, orderBy: RunPage["orderBy"]): readonly string[] {
+  if (orderBy !== "createdAt") return ["true"]
+  const isAsked = (side: (state: RunState) => boolean) => states?.some(side) !== false
+  return [
+    ...(isAsked((state) => state === "pending") ? ["r.state = 'pending'"] : []),
+    ...(isAsked((state) => state === "running")
+      ? ["r.state = 'running' and r.claimable_at is not null"]
+      : []),
+    ...(isAsked(isFinished) ? ["r.completed_at is not null"] : []),
+  ]
 }
 
 export async function countRuns(

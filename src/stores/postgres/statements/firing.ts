@@ -1,7 +1,7 @@
 import type { FirePlan } from "../../../core/plan.ts"
 import type { FireAnswer, Hint } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
-import { isHeldByOthers, isUndone } from "../faults.ts"
+import { isHeldByOthers, isTaken } from "../faults.ts"
 import { listsOf } from "../lists.ts"
 import { newRunLists } from "../rows.ts"
 import { FIRE_PLAN } from "../schedule-rows.ts"
@@ -52,7 +52,7 @@ async function fireTogether(runner: Runner, plans: readonly FirePlan[]): Promise
   } catch (error) {
     const { cause } = error as Error
     const isHeld = isHeldByOthers(cause)
-    if (!isUndone(cause) && !isHeld) throw error
+    if (!isTaken(cause) && !isHeld) throw error
     // A transaction that is still open has its live key: once that is committed or rolled back, it will be known whose it is.
     if (isHeld && plans.length === 1) return { answers: [{ outcome: "held" }], news: [] }
   }
@@ -64,12 +64,18 @@ async function fireTogether(runner: Runner, plans: readonly FirePlan[]): Promise
 }
 
 function valuesOf(plans: readonly FirePlan[]): readonly unknown[] {
-  const runs = plans.flatMap((plan, index) => plan.runs.map((run) => ({ run, plan: index + 1 })))
+  const runs = plans.flatMap((plan, index) => onceEach(plan.runs).map((run) => ({ run, plan: index + 1 })))
   return [
     ...listsOf(FIRE_PLAN, plans),
     ...newRunLists(runs.map(({ run }) => run)),
     runs.map(({ plan }) => plan),
   ]
+}
+
+/** The same run twice in one plan is that run, as it is in two calls. */
+function onceEach(runs: FirePlan["runs"]): FirePlan["runs"] {
+  const ids = new Set<string>()
+  return runs.filter(({ id }) => !ids.has(id) && ids.add(id))
 }
 
 function firedOf(rows: readonly (readonly (string | null)[])[]): Fired {

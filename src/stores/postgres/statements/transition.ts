@@ -3,10 +3,10 @@ import type { Hint, TransitionAnswer } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
 import { isHeldByOthers, isTaken } from "../faults.ts"
 import { listsOf } from "../lists.ts"
-import { RUN_CHANGE } from "../rows.ts"
+import { jsonOf, type Row, RUN_CHANGE, type Text } from "../rows.ts"
 
 export const CHANGE_RUNS = `
-  select f.run_id, f.is_awaited
+  select f.is_awaited, f.changed
   from belfry.change($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) as f`
 
 const SELECT_STATES = `
@@ -55,30 +55,34 @@ async function changeGroup(
 ): Promise<readonly TransitionAnswer[]> {
   // In one order, as everyone takes rows: so that nobody waits for one who waits for them.
   const sorted = [...changes].sort((a, b) => (a.runId < b.runId ? -1 : 1))
-  let rows: Awaited<ReturnType<Runner["rows"]>>
+  let row: Row
   try {
-    rows = await runner.rows(CHANGE_RUNS, listsOf(RUN_CHANGE, sorted))
+    row = (await runner.rows(CHANGE_RUNS, listsOf(RUN_CHANGE, sorted)))[0]!
   } catch (error) {
     const { cause } = error as Error
     if (changes.length === 1 && isTaken(cause)) return [{ outcome: "held" }]
     if (changes.length === 1 || !isHeldByOthers(cause)) throw error
     return changeAlone(runner, changes, news)
   }
-  const done = new Map(rows.map(([id, isAwaited]) => [id!, isAwaited === "t"]))
-  for (const { runId, state } of changes) {
-    if (!done.has(runId)) continue
-    if (state === "cancelled") news.add("cancelled")
-    // A run that waits again, or one whose end lets another with its concurrency key begin.
-    if (state === "pending" || done.get(runId)) news.add("runs")
+  const [isAwaited, changed] = row as readonly [Text, Text]
+  const done = changed === null ? null : new Set(jsonOf<readonly string[]>(changed))
+  const isDone = ({ runId }: RunChange) => done === null || done.has(runId)
+  // One whose end lets another with its concurrency key begin; or a run that waits again.
+  if (isAwaited === "t") news.add("runs")
+  for (const change of changes) {
+    if (change.state === "pending" && isDone(change)) news.add("runs")
+    if (change.state === "cancelled" && isDone(change)) news.add("cancelled")
   }
-  const stale = changes.filter(({ runId }) => !done.has(runId))
-  const found = stale.length === 0 ? new Map() : await statesOf(runner, stale)
-  return changes.map(({ runId }) =>
-    done.has(runId)
-      ? { outcome: "done" }
-      : (found.get(runId) ?? { outcome: "stale", state: null, attempt: 0 }),
+  const found = await statesOf(
+    runner,
+    changes.filter((change) => !isDone(change)),
+  )
+  return changes.map((change) =>
+    isDone(change) ? DONE : (found.get(change.runId) ?? { outcome: "stale", state: null, attempt: 0 }),
   )
 }
+
+const DONE = { outcome: "done" } as const
 
 /** A transaction keeps one of them: the others are stored, and the caller, who hears of it, sends all of them again. */
 async function changeAlone(
@@ -104,6 +108,7 @@ async function statesOf(
   runner: Runner,
   changes: readonly RunChange[],
 ): Promise<ReadonlyMap<string, TransitionAnswer>> {
+  if (changes.length === 0) return new Map()
   const rows = await runner.rows(SELECT_STATES, [changes.map((change) => change.runId)])
   return new Map(
     rows.map(([id, state, attempt]) => [
