@@ -70,6 +70,15 @@ export const DUE = engineFunction({
     select min(s.next_run_at) as at
     from belfry.schedules as s
     where s.next_run_at > (select horizon.at from horizon)
+  ),
+  crowd as materialized (
+    select count(*)::integer as size
+    from (
+      select 1
+      from belfry.schedules as s
+      where s.next_run_at = (select next.at from next)
+      limit $1
+    ) as counted
   )
   select ${ms("clock.now")},
     -- Whoever is given less than they asked for comes again at once while there is more.
@@ -77,10 +86,7 @@ export const DUE = engineFunction({
       when (select count(*) from chosen) < least($1, turn.found) then ${ms("clock.now")}
       else ${ms("next.at")}
     end,
-    (
-      select count(*)::integer
-      from (select 1 from belfry.schedules as s where s.next_run_at = next.at limit $1) as crowd
-    ),
+    crowd.size,
     turn.number,
     (
       select json_agg(json_build_array(u.id, u.state, u.attempt, u.failures, u.lost))
@@ -96,6 +102,7 @@ export const DUE = engineFunction({
     ${scheduleColumns("due")}
   from clock
   cross join next
+  cross join crowd
   cross join turn
   left join due on true
   order by due.next_run_at`,
