@@ -22,7 +22,7 @@ export class Worker {
   readonly #heart: Heart
   /** By the monotonic clock: whoever wakes us, not before. */
   #nextClaimAt = 0
-  /** There was no room for all that is due, or none to ask for it: then a run that ends makes some. */
+  /** There is more due than was given, or no room to ask for it: then a run that ends makes some. */
   #isShortOfRoom = true
   #isDraining = false
   #isIdle = false
@@ -102,7 +102,7 @@ export class Worker {
     const count = claimed.runs.length
     if (count > 0) this.#context.events.taken({ what: "runs", count, lost: 0, tookMs: readAt - askedAt })
     for (const run of claimed.runs) this.#begin(run, { now: claimed.now, askedAt, readAt })
-    this.#isShortOfRoom = count === free
+    this.#isShortOfRoom = count === free || claimed.nextClaimableAt === claimed.now
     this.#noteIdle()
     if (this.#isShortOfRoom) return 0
     return delayUntil(claimed.nextClaimableAt, claimed.now, clock.monotonic() - readAt)

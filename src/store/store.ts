@@ -163,7 +163,10 @@ export interface ClaimRequest {
 export interface Claimed {
   readonly now: Instant
   readonly runs: readonly Run[]
-  /** When the next unfinished run of these tasks is due, after now, but for those given here; null if there is none. */
+  /**
+   * When the next unfinished run of these tasks is due, after now, but for those given here; null if there is none. Now, if
+   * fewer than asked for were given and there are more: a store needn't give a thousand in one piece.
+   */
   readonly nextClaimableAt: Instant | null
 }
 

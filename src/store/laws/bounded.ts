@@ -43,6 +43,23 @@ const limits = [
       [2, 2, 1],
     )
   }),
+  lawCase(
+    "All that are due are given, if not at once then to whoever comes again as long as the answer says so",
+    async (store) => {
+      const ids = several(600, (index) => `r${index}`)
+      await store.enqueue(ids.map((id) => aRun({ id })))
+
+      const given: string[] = []
+      for (;;) {
+        const { now, runs, nextClaimableAt } = await store.claim(aClaim({ limit: 1_000 }))
+        given.push(...idsOf(runs))
+        if (nextClaimableAt !== now) break
+        assert.ok(runs.length > 0, "there are more, but none is given")
+      }
+
+      assert.deepEqual(sorted(given), sorted(ids))
+    },
+  ),
   lawCase("The runs given are those of highest priority, in that order", async (store) => {
     const priorities = [0, 10, -1_000_000, 1_000_000, -10, 9]
     await store.enqueue(priorities.map((priority) => aRun({ id: `p${priority}`, priority })))

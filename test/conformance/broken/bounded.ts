@@ -23,6 +23,15 @@ const limits = [
   broken(9, "claim gives one run at a time", (store) => ({
     claim: (request) => store.claim({ ...request, limit: Math.min(1, request.limit) }),
   })),
+  broken(9, "claim gives a hundred at most, and doesn't say that there are more", (store) => ({
+    claim: (request) => store.claim({ ...request, limit: Math.min(100, request.limit) }),
+  })),
+  broken(9, "claim says that there are more, for ever", (store) => ({
+    async claim(request) {
+      const answer = await store.claim(request)
+      return { ...answer, nextClaimableAt: answer.now }
+    },
+  })),
   broken(9, "claim returns its runs in another order", (store) => ({
     async claim(request) {
       const answer = await store.claim(request)

@@ -13,8 +13,14 @@ function limited(id: string, limit: number, over: Partial<NewRun> = {}): NewRun 
   return aRun({ id, concurrencyKey: "key", concurrencyLimit: limit, ...over })
 }
 
+/** As a worker asks: again at once, as long as there are more. */
 async function claimIds(store: Store, limit = 100): Promise<readonly string[]> {
-  return idsOf((await store.claim(aClaim({ limit }))).runs)
+  const given: string[] = []
+  for (;;) {
+    const { now, runs, nextClaimableAt } = await store.claim(aClaim({ limit: limit - given.length }))
+    given.push(...idsOf(runs))
+    if (given.length === limit || nextClaimableAt !== now) return given
+  }
 }
 
 async function finish(store: Store, id: string): Promise<void> {

@@ -29,7 +29,10 @@ test("a call with many elements is answered in its order, and no script is given
   const commands = await commandsDuring(client, async () => {
     enqueued = await store.enqueue([...runs, runs[0]!])
   })
-  const { runs: held } = await store.claim(aClaim({ limit: 1_000 }))
+  const first = await store.claim(aClaim({ limit: 1_000 }))
+  const second = await store.claim(aClaim({ limit: 1_000 }))
+  const third = await store.claim(aClaim({ limit: 1_000 }))
+  const held = [first, second, third].flatMap((claimed) => claimed.runs)
   const { gone } = await store.heartbeat(
     aHeartbeat({ held: [...held, { id: "x", attempt: 1 }].map((run) => heldRun(run)) }),
   )
@@ -42,6 +45,8 @@ test("a call with many elements is answered in its order, and no script is given
     [...runs.map(() => "created"), "exists"],
   )
   assert.equal(new Set(idsOf(held)).size, MANY)
+  assert.deepEqual([first.nextClaimableAt, second.nextClaimableAt], [first.now, second.now], "come again")
+  assert.notEqual(third.nextClaimableAt, third.now)
   assert.deepEqual(gone, [{ runId: "x", attempt: 1, why: "lost" }])
   assert.deepEqual(
     answers.map(({ outcome }) => outcome),

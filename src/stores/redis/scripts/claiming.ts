@@ -1,5 +1,4 @@
 import type { Instant } from "../../../core/instant.ts"
-import type { Run } from "../../../core/run.ts"
 import type { Claimed, ClaimRequest } from "../../../store/store.ts"
 import type { Connection } from "../connection.ts"
 import { RUNS } from "../lua/runs.ts"
@@ -215,36 +214,26 @@ type ClaimReply = readonly [
   runs: readonly ClaimedRow[],
 ]
 
+/** One script's worth: whoever asked for more comes again at once, and begins these while the server looks for those. */
 export async function claimRuns(connection: Connection, request: ClaimRequest): Promise<Claimed> {
   const { workerId, limit } = request
+  const wanted = Math.min(limit, SLICE)
   const leases = new Map(request.tasks.map(({ name, leaseMs }) => [name, leaseMs]))
-  const tasks = [...leases].flat()
-  const ask = (left: number) => connection.run<ClaimReply>(CLAIM, [workerId, Math.min(left, SLICE), ...tasks])
-  const runs: Run[] = []
-  // Of several answers, only the first has given nothing yet that would be the next to be due.
-  const first = await ask(limit)
-  let reply = first
   for (;;) {
-    const left = limit - runs.length - reply[4].length
-    const isOver = left <= 0 || (reply[2] === 0 && reply[4].length < Math.min(limit - runs.length, SLICE))
-    // The server looks for more while these are read.
-    const next = isOver ? null : ask(left)
-    readRuns(reply, leases, workerId, runs)
-    if (next === null) return { now: first[0], runs, nextClaimableAt: first[1] }
-    reply = await next
+    const args = [workerId, wanted, ...[...leases].flat()]
+    const [now, nextAt, hasMore, sources, rows] = await connection.run<ClaimReply>(CLAIM, args)
+    // Nothing but runs that wait for their key: they are put aside now, and there is something behind them.
+    if (rows.length === 0 && hasMore === 1) continue
+    const queues = sources.map(([task, priority]) => ({
+      task,
+      priority: Number(priority),
+      leasedUntil: now + leases.get(task)!,
+    }))
+    const isMore = rows.length < limit && (hasMore === 1 || rows.length === wanted)
+    return {
+      now,
+      runs: rows.map((row) => claimedRunOf(row, queues, workerId, now)),
+      nextClaimableAt: isMore && wanted > 0 ? now : nextAt,
+    }
   }
-}
-
-function readRuns(
-  [now, , , sources, rows]: ClaimReply,
-  leases: ReadonlyMap<string, number>,
-  workerId: string,
-  runs: Run[],
-): void {
-  const queues = sources.map(([task, priority]) => ({
-    task,
-    priority: Number(priority),
-    leasedUntil: now + leases.get(task)!,
-  }))
-  for (const row of rows) runs.push(claimedRunOf(row, queues, workerId, now))
 }
