@@ -1,6 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "vitest"
 import { defineTask, type RunEvent } from "../../src/index.ts"
+import type { Store } from "../../src/store/store.ts"
 import { faultyStore } from "../support/faulty-store.ts"
 import { Fleet, gate, taking } from "../support/fleet.ts"
 
@@ -157,6 +158,28 @@ test("a run that ends where there was room for more is no reason to ask the stor
   await fleet.advance("20s")
   assert.equal(claims, before)
   assert.equal((await node.runs.count()).succeeded, 1)
+})
+
+test("a store that gives fewer runs than there is room for, and says that there are more, is asked again at once", async () => {
+  await using fleet = new Fleet()
+  const startedAt: string[] = []
+  const note = defineTask({ name: "note", run: () => void startedAt.push(fleet.now()) })
+  const store: Store = {
+    ...fleet.store,
+    // Two at a time, and no hints.
+    async claim(request) {
+      const claimed = await fleet.store.claim({ ...request, limit: Math.min(2, request.limit) })
+      return claimed.runs.length < 2 ? claimed : { ...claimed, nextClaimableAt: claimed.now }
+    },
+    listen: async () => async () => undefined,
+  }
+  const elsewhere = fleet.node({ tasks: [note] })
+  for (let index = 0; index < 7; index++) await elsewhere.enqueue(note)
+
+  const node = await fleet.started({ store, tasks: [note], concurrency: 100 })
+
+  assert.deepEqual([startedAt.length, new Set(startedAt).size], [7, 1])
+  assert.equal(node.isIdle, true)
 })
 
 test("the state says whether runs are being performed and whether there was nothing to do", async () => {
