@@ -1,5 +1,5 @@
 import type { Database } from "./database.ts"
-import { RUN_CHANGE } from "./rows.ts"
+import { RUN_CHANGE } from "./run-lists.ts"
 import { CLAIM } from "./statements/claiming.ts"
 import { SELECT_DUE } from "./statements/due.ts"
 import { FIRE, FIRE_PARAMETERS } from "./statements/firing.ts"

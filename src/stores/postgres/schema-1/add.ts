@@ -1,4 +1,4 @@
-import { LIVE_KEYS, NEW_RUN_COLUMNS, newRunRows, newRunTypes, newRunValues } from "../rows.ts"
+import { LIVE_KEYS, NEW_RUN_COLUMNS, newRunRows, newRunTypes, newRunValues } from "../run-lists.ts"
 import { engineFunction } from "./engine-function.ts"
 
 /**

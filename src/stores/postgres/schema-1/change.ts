@@ -1,5 +1,7 @@
 import { listTypes, rowsOfLists } from "../lists.ts"
-import { CLOCK, RUN_CHANGE, storyOf } from "../rows.ts"
+import { CLOCK } from "../rows.ts"
+import { RUN_CHANGE } from "../run-lists.ts"
+import { storyOf } from "../run-rows.ts"
 import { engineFunction } from "./engine-function.ts"
 
 /**

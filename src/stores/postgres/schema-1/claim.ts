@@ -1,4 +1,5 @@
-import { CLAIMED_TYPES, claimedColumns, ms, storyOf } from "../rows.ts"
+import { ms } from "../rows.ts"
+import { CLAIMED_TYPES, claimedColumns, storyOf } from "../run-rows.ts"
 import { engineFunction } from "./engine-function.ts"
 
 /**

@@ -1,5 +1,6 @@
 import { listTypes, rowsOfLists } from "../lists.ts"
-import { CLOCK, NEW_RUN_COLUMNS, newRunRows, newRunTypes, newRunValues } from "../rows.ts"
+import { CLOCK } from "../rows.ts"
+import { NEW_RUN_COLUMNS, newRunRows, newRunTypes, newRunValues } from "../run-lists.ts"
 import { FIRE_PLAN } from "../schedule-rows.ts"
 import { engineFunction } from "./engine-function.ts"
 

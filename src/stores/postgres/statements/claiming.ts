@@ -3,7 +3,8 @@ import type { Run } from "../../../core/run.ts"
 import type { Claimed, ClaimRequest } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
 import { isTaken } from "../faults.ts"
-import { jsonOf, type Row, runOf } from "../rows.ts"
+import { jsonOf, type Row } from "../rows.ts"
+import { runOf } from "../run-rows.ts"
 
 export const CLAIM = "select * from belfry.claim($1, $2, $3, $4)"
 

@@ -2,7 +2,7 @@ import { BelfryError } from "../../../core/errors.ts"
 import type { NewRun } from "../../../core/run.ts"
 import type { EnqueueAnswer } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
-import { NEW_RUN_PARAMETERS, newRunLists } from "../rows.ts"
+import { NEW_RUN_PARAMETERS, newRunLists } from "../run-lists.ts"
 
 const PARAMETERS = Array.from({ length: NEW_RUN_PARAMETERS }, (_, index) => `$${index + 1}`).join(", ")
 

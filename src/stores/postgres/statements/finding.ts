@@ -1,7 +1,8 @@
 import { isFinished, type Run, type RunState } from "../../../core/run.ts"
 import type { RunFilter, RunPage, Worker } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
-import { runColumns, runOf, workerColumns, workerOf } from "../rows.ts"
+import { workerColumns, workerOf } from "../rows.ts"
+import { runColumns, runOf } from "../run-rows.ts"
 
 export const SELECT_WORKERS = `
   select ${workerColumns}

@@ -3,7 +3,7 @@ import type { FireAnswer, Hint } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
 import { isHeldByOthers, isTaken } from "../faults.ts"
 import { listsOf } from "../lists.ts"
-import { newRunLists } from "../rows.ts"
+import { newRunLists } from "../run-lists.ts"
 import { FIRE_PLAN } from "../schedule-rows.ts"
 
 export const FIRE_PARAMETERS = 33

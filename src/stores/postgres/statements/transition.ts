@@ -3,7 +3,8 @@ import type { Hint, TransitionAnswer } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
 import { isHeldByOthers, isTaken } from "../faults.ts"
 import { listsOf } from "../lists.ts"
-import { jsonOf, type Row, RUN_CHANGE, type Text } from "../rows.ts"
+import { jsonOf, type Row, type Text } from "../rows.ts"
+import { RUN_CHANGE } from "../run-lists.ts"
 
 export const CHANGE_RUNS = `
   select f.is_awaited, f.changed

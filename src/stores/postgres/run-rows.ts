@@ -1,0 +1,134 @@
+import type { Run, RunState, TriggeredBy } from "../../core/run.ts"
+import { instantOf, jsonOf, ms, numberOf, type Row, type Text } from "./rows.ts"
+
+/** A run as it is read: each column's type, and where it isn't simply that of a row `r`, what it is. */
+const RUN: readonly RunColumn[] = [
+  ["id", "text"],
+  ["task", "text"],
+  ["payload", "jsonb"],
+  ["priority", "integer"],
+  ["schedule_id", "text"],
+  ["scheduled_for", "timestamptz"],
+  ["triggered_by", "text"],
+  ["trigger", "text"],
+  ["live_key", "text"],
+  ["concurrency_key", "text"],
+  ["concurrency_limit", "integer"],
+  ["attempt", "integer"],
+  ["created_at", "timestamptz"],
+  ["rest", "json", restOf],
+]
+
+/**
+ * What most runs that are claimed have nothing of, as one value. Node takes its time for columns that are null, too: 2.9 µs for
+ * a row of 28 of which 10 are not, 1.3 for one of 14.
+ */
+function restOf(r: string): string {
+  const names = ["missed", "retry", "timeout_ms", "reason", "by_name", "message", "details", "error"]
+  const columns = names.map((column) => `${r}.${column}`).join(", ")
+  return `case
+      when num_nonnulls(${columns}, ${r}.attempts, ${r}.outcome) > 0 or ${r}.failures > 0 or ${r}.lost > 0
+      then json_build_array(${columns}, ${r}.failures, ${r}.lost, ${storyOf(r)})
+    end`
+}
+
+type Rest = readonly [
+  ...(readonly [Run["missed"], Run["retry"], Run["timeoutMs"], Run["reason"], Run["by"]]),
+  ...(readonly [Run["message"], Run["details"], Run["error"]]),
+  ...(readonly [failures: number, lost: number, attempts: Run["attempts"] | null]),
+]
+const NO_REST: Rest = [null, null, null, null, null, null, null, null, 0, 0, null]
+
+/** What whoever claims a run knows without being told. */
+const STEP: readonly RunColumn[] = [
+  ["state", "text"],
+  ["claimable_at", "timestamptz"],
+  // It stays in the row for the story's sake.
+  ["worker_id", "text", (r) => `case when ${r}.state = 'running' then ${r}.worker_id end`],
+  ["started_at", "timestamptz"],
+  ["completed_at", "timestamptz"],
+  ["progress", "jsonb"],
+]
+
+type RunColumn = readonly [column: string, type: string, value?: (r: string) => string]
+
+/** The attempts that have ended: the newest of them stands in columns of its own until the next begins. */
+export function storyOf(r: string): string {
+  return `case
+      when ${r}.outcome is null then ${r}.attempts
+      else belfry.with_attempt(
+        ${r}.attempts, ${r}.attempt, ${r}.worker_id, ${r}.started_at, ${r}.ended_at, ${r}.outcome, ${r}.error
+      )
+    end`
+}
+
+export const runColumns = (r: string) => columnsOf([...RUN, ...STEP], r)
+
+/** Of a run that has just been claimed. */
+export const claimedColumns = (r: string) => columnsOf(RUN, r)
+export const CLAIMED_TYPES = RUN.map(
+  ([column, type]) => `${column} ${type === "timestamptz" ? "float8" : type}`,
+).join(", ")
+
+function columnsOf(columns: readonly RunColumn[], r: string): string {
+  return columns
+    .map(([column, type, value]) => {
+      const own = `${r}.${column}`
+      return value?.(r) ?? (type === "timestamptz" ? ms(own) : own)
+    })
+    .join(", ")
+}
+
+type Step = Pick<Run, "state" | "claimableAt" | "workerId" | "startedAt" | "completedAt" | "progress">
+
+/** By place, in the order of `runColumns`; `from` is where they begin in the row. */
+export function runOf(row: Row, from = 0, step: Step = stepOf(row, from + RUN.length)): Run {
+  const text = (place: number) => row[from + place] as string
+  const optional = (place: number) => row[from + place] as Text
+  const [missed, retry, timeoutMs, reason, by, message, details, error, failures, lost, attempts] =
+    jsonOf<Rest | null>(optional(13)) ?? NO_REST
+  return {
+    id: text(0),
+    task: text(1),
+    payload: jsonOf(optional(2)),
+    priority: Number(text(3)),
+    scheduleId: optional(4),
+    scheduledFor: numberOf(optional(5)),
+    triggeredBy: text(6) as TriggeredBy,
+    trigger: optional(7),
+    missed,
+    liveKey: optional(8),
+    concurrencyKey: optional(9),
+    concurrencyLimit: numberOf(optional(10)),
+    retry,
+    timeoutMs,
+    reason,
+    by,
+    state: step.state,
+    claimableAt: step.claimableAt,
+    attempt: Number(text(11)),
+    failures,
+    lost,
+    workerId: step.workerId,
+    createdAt: instantOf(text(12)),
+    startedAt: step.startedAt,
+    completedAt: step.completedAt,
+    message,
+    details,
+    error,
+    progress: step.progress,
+    attempts: attempts ?? [],
+  }
+}
+
+function stepOf(row: Row, from: number): Step {
+  const [state, claimableAt, workerId, startedAt, completedAt, progress] = row.slice(from) as Text[]
+  return {
+    state: state as RunState,
+    claimableAt: numberOf(claimableAt!),
+    workerId: workerId!,
+    startedAt: numberOf(startedAt!),
+    completedAt: numberOf(completedAt!),
+    progress: jsonOf(progress!),
+  }
+}
