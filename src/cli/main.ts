@@ -37,7 +37,8 @@ function tellUsage(error: CommanderError, argv: readonly string[], io: Io): numb
   const help = ["belfry", ...way, "--help"].join(" ")
   const remedy =
     suggestion === undefined ? `See: ${help}` : `${suggestion.replace(/^\((.*)\)$/, "$1")} See: ${help}`
-  tell({ exit: EXIT.usage, code: null, message: `${capital(what)}.`, remedy }, argv, io)
+  const message = `${capital(what).replace(/\.$/, "")}.`
+  tell({ exit: EXIT.usage, code: null, message, remedy }, argv, io)
   return EXIT.usage
 }
 

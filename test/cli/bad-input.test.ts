@@ -15,7 +15,7 @@ const REFUSED: readonly (readonly [argv: readonly string[], code: number, what: 
     /Did you mean --json\? See: belfry schedule list --help/,
   ],
   [["run", "get"], 2, /Missing required argument 'ids'/, /belfry run get --help/],
-  [["version", "extra"], 2, /Too many arguments/, /belfry version/],
+  [["version", "extra"], 2, /Too many arguments[^.]*\.[^.]*\.$/m, /belfry version/],
   [["next"], 2, /No expression/, /in quotes/],
   [["next", "0 25 * * *"], 6, /Hour "25" is out of range/, /range/],
   [["next", "* * * * *", "--tz", "Mars/Olympus"], 6, /Time zone "Mars\/Olympus" is unknown/, /IANA/],
