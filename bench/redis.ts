@@ -81,25 +81,30 @@ async function measureAll(): Promise<void> {
   ])
 }
 
+/** A scheduler's process lives for days: the first ticks are its compiler's. */
+const TICKS = { all: 300, warmUp: 100 }
+
 /** One process, a hundred schedules due: from the question to the last of them fired. */
 async function measureTick(server: BenchServer): Promise<Verdict> {
   const url = await server.freshDatabase("tick")
   await using claimer = new Contender("redis/claimers.ts", url)
   await claimer.ask("open", { claimers: 1 })
   const ms: number[] = []
-  for (let tick = 0; tick < 50; tick++) {
+  for (let tick = 0; tick < TICKS.all; tick++) {
     await claimer.ask("scheduleDue", { prefix: `tick${tick}`, count: 100 })
     const { ms: took } = await claimer.ask<{ ms: readonly number[] }>("claim", { limit: 250, startAt: 0 })
     ms.push(took.reduce((sum, each) => sum + each, 0))
   }
-  // The first ones are the process's own warming up.
-  const warm = ms.slice(10)
+  const warm = ms.slice(TICKS.warmUp)
   const [p50, p99] = [median(warm), percentile(warm, 0.99)]
-  progress(`a tick over 100 schedules: p50 ${shown(p50)} ms, p99 ${shown(p99)} ms`)
+  const cold = shown(median(ms.slice(0, TICKS.warmUp)))
+  progress(
+    `a tick over 100 schedules: p50 ${shown(p50)} ms, p99 ${shown(p99)} ms; p50 of the first ${TICKS.warmUp} ${cold} ms`,
+  )
   return {
     measure: "a tick over 100 schedules, p99",
     target: "< 10 ms",
-    measured: `${shown(p99)} ms`,
+    measured: `${shown(p99)} ms, p50 ${shown(p50)} ms`,
     isMet: p99 < 10,
   }
 }
