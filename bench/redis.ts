@@ -33,6 +33,8 @@ const FIRES: FiresOptions = {
   stored: 100_000,
   program: "redis/claimers.ts",
 }
+/** A scheduler's process lives for days: the first ticks are its compiler's. */
+const TICKS = { all: 300, warmUp: 100 }
 const RUNS = { count: isQuick ? 5_000 : 20_000, rounds: isQuick ? 1 : 3 }
 const RUNS_CASES: readonly RunsCase[] = [
   { name: "belfry", contender: "belfry on Redis", stored: 0 },
@@ -80,9 +82,6 @@ async function measureAll(): Promise<void> {
     ...judgeIdle(idle),
   ])
 }
-
-/** A scheduler's process lives for days: the first ticks are its compiler's. */
-const TICKS = { all: 300, warmUp: 100 }
 
 /** One process, a hundred schedules due: from the question to the last of them fired. */
 async function measureTick(server: BenchServer): Promise<Verdict> {
