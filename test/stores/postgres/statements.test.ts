@@ -57,7 +57,7 @@ test.each([
   { count: 1, most: 12 },
   { count: 50, most: 20 },
 ])("$count occurrences of one instant and their runs take at most $most", async ({ count, most }) => {
-  const cron = dailyAt(new Date(Date.now() + 2_500))
+  const cron = dailyAt(new Date(Date.now() + 5_000))
   const schedules = several(count, (n) => report.schedule(`s${n}`, { cron }))
   await started({ pollInterval: "1h", concurrency: count, schedules })
   await settled()

@@ -9,6 +9,9 @@ import { created, enqueued, runById, running } from "../../../src/store/laws/ste
 import { startWatchedRedis } from "../../support/redis-sentinel.ts"
 import { aClient, atTheEnd, until } from "./scratch.ts"
 
+/** A sentinel waits half a second, then for the others, then for the new one; on a busy machine each takes its time. */
+const FAILOVER_MS = 40_000
+
 async function isThere(store: Store): Promise<boolean> {
   try {
     await store.heartbeat(aHeartbeat())
@@ -33,7 +36,9 @@ async function aWatchedStore() {
   return { ...servers, client, store, heard }
 }
 
-test("when a replica takes the place of a server that died, the store goes on, and nothing is lost or doubled", async () => {
+test("when a replica takes the place of a server that died, the store goes on, and nothing is lost or doubled", {
+  timeout: 3 * FAILOVER_MS,
+}, async () => {
   const { primary, replica, client, store, heard } = await aWatchedStore()
   const schedule = await created(store, aSchedule({ id: "nightly", nextRunAt: 0 }))
   await store.fire([aPlan(schedule, { runs: [aRun({ id: "nightly@1" })] })])
@@ -41,7 +46,7 @@ test("when a replica takes the place of a server that died, the store goes on, a
   assert.equal(await client.wait(1, 5_000), 1, "the replica has it all")
 
   await primary.kill()
-  await until(() => isThere(store), "somebody answers")
+  await until(() => isThere(store), "somebody answers", FAILOVER_MS)
 
   assert.match(await aClient(replica.url).info("replication"), /role:master/)
   assert.equal((await store.fire([aPlan(schedule)]))[0]?.outcome, "stale", "it was fired already")
@@ -54,7 +59,9 @@ test("when a replica takes the place of a server that died, the store goes on, a
   assert.ok(!heard.includes("forgotten"), "nothing was lost, and nobody says so")
 })
 
-test("a replica that lacks what the dead server had confirmed is noticed", async () => {
+test("a replica that lacks what the dead server had confirmed is noticed", {
+  timeout: 3 * FAILOVER_MS,
+}, async () => {
   const { primary, replica, client, store, heard } = await aWatchedStore()
   const schedule = await created(store, aSchedule({ id: "nightly", nextRunAt: 0 }))
   assert.equal(await client.wait(1, 5_000), 1, "the replica has it")
@@ -62,7 +69,7 @@ test("a replica that lacks what the dead server had confirmed is noticed", async
   await store.fire([aPlan(schedule, { runs: [aRun({ id: "nightly@1" })] })])
 
   await primary.kill()
-  await until(() => isThere(store), "somebody answers")
+  await until(() => isThere(store), "somebody answers", FAILOVER_MS)
 
   await until(() => heard.includes("forgotten"), "the loss is told")
   // The occurrence is due again, and becomes the run that it was.
