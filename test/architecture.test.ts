@@ -50,10 +50,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   laws: ["core", "store", "node:assert/strict"],
   // The contract of locks and what users hold of it; like a store, it takes its clock from whoever makes it.
   lock: ["core", "node:assert/strict"],
-  stores: ["core", "store", "lock"],
+  stores: ["core", "store", "lock", "stores/shared"],
+  // What several stores have in common; it knows none of them.
+  "stores/shared": ["core", "store"],
   "stores/sqlite": ["core", "store", "lock", "@photostructure/sqlite", ...["fs", "path"].map(node)],
-  "stores/postgres": ["core", "store", "lock", "pg"],
-  "stores/redis": ["core", "store", "lock", "ioredis", "node:crypto"],
+  "stores/postgres": ["core", "store", "lock", "stores/shared", "pg"],
+  "stores/redis": ["core", "store", "lock", "stores/shared", "ioredis", "node:crypto"],
   engine: ["core", "store", "node:crypto"],
   scheduler: ["core", "store", "engine", "node:os"],
   tasks: [

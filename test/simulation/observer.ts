@@ -10,7 +10,6 @@ import {
 } from "../../src/core/run.ts"
 import type { Schedule } from "../../src/core/schedule.ts"
 import { LEAD_MAX_MS } from "../../src/engine/herd.ts"
-import type { Store } from "../../src/store/store.ts"
 import { expectedOccurrences } from "./oracle.ts"
 
 /**
@@ -309,84 +308,4 @@ function isCoveredBy(at: Instant, run: NewRun): boolean {
 
 function iso(instant: Instant): string {
   return new Date(instant).toISOString()
-}
-
-/** The store with the observer before it. One operation at a time, so that what is seen is what took effect. */
-export function observed(store: Store, observer: Observer): Store {
-  let last: Promise<unknown> = Promise.resolve()
-  const inOrder = <T>(operation: () => Promise<T>): Promise<T> => {
-    const result = last.then(operation)
-    last = result.catch(() => undefined)
-    return result
-  }
-  return {
-    ...store,
-    putSchedule: (schedule, ifVersion) =>
-      inOrder(async () => {
-        const now = await store.now()
-        const swap = await store.putSchedule(schedule, ifVersion)
-        if (swap.outcome === "done") observer.onPut(schedule, ifVersion, swap.version, now)
-        else if (ifVersion !== null) observer.note("edit raced")
-        return swap
-      }),
-    deleteSchedule: (id, ifVersion) =>
-      inOrder(async () => {
-        const swap = await store.deleteSchedule(id, ifVersion)
-        if (swap.outcome === "done") observer.onDelete(id)
-        return swap
-      }),
-    dueSchedules: async (request) => {
-      const read = await store.dueSchedules(request)
-      observer.onRead(read.now)
-      return read
-    },
-    fire: (plans) =>
-      inOrder(async () => {
-        const now = await store.now()
-        const answers = await store.fire(plans)
-        const ids = plans.map((plan) => plan.scheduleId)
-        const after = await store.findSchedules({ ids }, { afterId: null, limit: ids.length })
-        const versions = new Map(after.map(({ id, version }) => [id, version]))
-        answers.forEach((answer, index) => {
-          const plan = plans[index]!
-          if (answer.outcome === "done")
-            observer.onFire(plan, answer.created, now, versions.get(plan.scheduleId) ?? 0)
-          else observer.note(answer.outcome === "held" ? "fire held" : "race lost")
-        })
-        return answers
-      }),
-    enqueue: (runs) =>
-      inOrder(async () => {
-        const now = await store.now()
-        const answers = await store.enqueue(runs)
-        answers.forEach((answer, index) => {
-          observer.onEnqueue(runs[index]!, answer.outcome, now)
-        })
-        return answers
-      }),
-    claim: (request) =>
-      inOrder(async () => {
-        const claimed = await store.claim(request)
-        for (const run of claimed.runs) observer.onClaim(run, claimed.now)
-        return claimed
-      }),
-    heartbeat: (beat) =>
-      inOrder(async () => {
-        const answer = await store.heartbeat(beat)
-        const gone = new Set(answer.gone.map(({ runId, attempt }) => `${runId} ${attempt}`))
-        for (const { runId, attempt, leaseMs } of beat.held) {
-          if (!gone.has(`${runId} ${attempt}`)) observer.onBeat(runId, attempt, answer.now + leaseMs)
-        }
-        return answer
-      }),
-    transition: (changes) =>
-      inOrder(async () => {
-        const now = await store.now()
-        const answers = await store.transition(changes)
-        answers.forEach((answer, index) => {
-          observer.onTransition(changes[index]!, answer.outcome, now)
-        })
-        return answers
-      }),
-  }
 }

@@ -8,7 +8,8 @@ import { type Chance, chanceOf } from "./chance.ts"
 import { ATTEMPTS_ALLOWED, applicationFor, createByHand } from "./code.ts"
 import { linkTo, type Weather } from "./link.ts"
 import { Node } from "./node.ts"
-import { Observer, observed } from "./observer.ts"
+import { observed } from "./observed.ts"
+import { Observer } from "./observer.ts"
 import { stepIn } from "./operators.ts"
 
 /** Where a bug may be planted: in the store itself, or in what every process sends to it and makes of its answers. */

@@ -100,6 +100,15 @@ export const REPEATABLE: Law = {
         assert.deepEqual(await runById(store, request.id), cancelled)
       },
     ),
+    lawCase("A run that stands twice in one plan is created once", async (store) => {
+      const schedule = await created(store, aSchedule())
+      const run = aRun({ id: "twin" })
+
+      const [answer] = await store.fire([aPlan(schedule, { runs: [run, aRun({ id: "other" }), run] })])
+
+      assert.deepEqual(answer, { outcome: "done", created: ["twin", "other"] })
+      assert.equal((await runById(store, "twin")).state, "pending")
+    }),
     lawCase("A heartbeat sent twice is one heartbeat", async (store) => {
       const run = await running(store, aRun())
       const progress = { fraction: 0.25, message: null }

@@ -1,7 +1,7 @@
 import { BelfryError } from "../../core/errors.ts"
 import type { Hint, Store, TransactionalStore } from "../../store/store.ts"
+import { Crew } from "../shared/crew.ts"
 import type { Pool, Queryable } from "./client.ts"
-import { Crew } from "./crew.ts"
 import { Database, type DatabaseOptions, type Runner, type Waiting } from "./database.ts"
 import { migrate } from "./migrations.ts"
 import { News, NOTIFY } from "./news.ts"
@@ -18,6 +18,7 @@ import { appendLines, readLines } from "./statements/logs.ts"
 import { prune } from "./statements/pruning.ts"
 import { deleteSchedule, findSchedules, putSchedule } from "./statements/schedules.ts"
 import { changeRuns } from "./statements/transition.ts"
+import { SteppingBack } from "./stepping-back.ts"
 
 export type PostgresStore = TransactionalStore<Queryable>
 
@@ -83,6 +84,7 @@ interface Ways {
 
 function operations(ways: Ways): Omit<Store, "open" | "close" | "listen"> {
   const crew = new Crew(ways.waiting)
+  const racing = new SteppingBack(ways.waiting)
   return {
     async now() {
       const [row] = await (await ways.pool()).rows(SELECT_NOW)
@@ -100,12 +102,12 @@ function operations(ways: Ways): Omit<Store, "open" | "close" | "listen"> {
       return answer
     },
     async dueSchedules(request) {
-      await crew.stepBack()
+      await racing.stepBack()
       return dueSchedules(await ways.pool(), request, crew)
     },
     async fire(plans) {
       const { answers, news } = await firePlans(await ways.pool(), plans)
-      crew.noteRaces(answers)
+      racing.noteRaces(answers)
       await ways.tell(news)
       return answers
     },

@@ -23,6 +23,14 @@ const wiping: BrokenStore = {
 export const BROKEN_REPEATABLE = [
   wiping,
   ...BROKEN_LOG_IDENTITY,
+  broken(8, "a plan with the same run twice counts as held", (store) => ({
+    async fire(plans) {
+      const isDoubled = (ids: readonly string[]) => new Set(ids).size < ids.length
+      if (plans.some(({ runs }) => isDoubled(runs.map(({ id }) => id))))
+        return plans.map(() => ({ outcome: "held" }))
+      return store.fire(plans)
+    },
+  })),
   broken(8, "opening twice is a fault", (store) => {
     let isOpen = false
     return {

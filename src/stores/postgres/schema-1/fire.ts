@@ -43,7 +43,7 @@ export const FIRE = engineFunction({
   known as (
     select r.id
     from belfry.runs as r
-    where r.id = any ($13::text[])
+    where r.id = any ($${FIRE_PLAN.length + 1}::text[])
   ),
   held as (
     select n.plan

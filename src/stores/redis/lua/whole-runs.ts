@@ -1,6 +1,6 @@
 import { ATTEMPTS_KEPT } from "../../../core/run.ts"
 
-/** Reads whole runs, as callers see them. Needs \`RUNS\` before it. */
+/** Reads whole runs, as callers see them. Needs `RUNS` before it. */
 export const WHOLE_RUNS = `
 -- All fields by their names, and as the list that Redis makes of them; nothing if there is no such run.
 local function read_all(id)

@@ -233,7 +233,7 @@ export async function claimRuns(connection: Connection, request: ClaimRequest): 
     return {
       now,
       runs: rows.map((row) => claimedRunOf(row, queues, workerId, now)),
-      nextClaimableAt: isMore && wanted > 0 ? now : nextAt,
+      nextClaimableAt: isMore ? now : nextAt,
     }
   }
 }

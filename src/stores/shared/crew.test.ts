@@ -1,20 +1,11 @@
 import assert from "node:assert/strict"
 import { describe, test } from "vitest"
-import type { FireAnswer } from "../../store/store.ts"
 import { Crew } from "./crew.ts"
 
-/** A clock that stands still until it is told otherwise, and timers that ring at once. */
+/** A clock that stands still until it is told otherwise. */
 function aCrew() {
-  const clock = { ms: 0, waits: [] as number[] }
-  const crew = new Crew({
-    monotonic: () => clock.ms,
-    random: () => 0.5,
-    setTimer(delayMs, callback) {
-      clock.waits.push(delayMs)
-      callback()
-      return () => undefined
-    },
-  })
+  const clock = { ms: 0 }
+  const crew = new Crew({ monotonic: () => clock.ms })
   const look = (turn: number, afterMs = 1) => {
     clock.ms += afterMs
     crew.noteTurn(turn)
@@ -55,25 +46,5 @@ describe("the size of a crew", () => {
     clock.ms += 1_000
 
     assert.equal(crew.lastTurn, null)
-  })
-})
-
-describe("stepping back", () => {
-  const done: FireAnswer = { outcome: "done", created: [] }
-  const stale: FireAnswer = { outcome: "stale" }
-
-  test.each([
-    { what: "nothing was fired", answers: [], waits: [] },
-    { what: "all came first", answers: [done, done], waits: [] },
-    { what: "half came second", answers: [done, stale], waits: [] },
-    { what: "most came second", answers: [done, stale, stale], waits: [10] },
-  ])("$what", async ({ answers, waits }) => {
-    const { crew, clock } = aCrew()
-
-    crew.noteRaces(answers)
-    await crew.stepBack()
-    await crew.stepBack()
-
-    assert.deepEqual(clock.waits, waits)
   })
 })
