@@ -15,7 +15,12 @@ const HERD_MIN = 50
 /** Ten times what it takes on a machine that does nothing else. */
 const LEAD_MS_EACH = 2
 /** Whoever pauses or edits one of them later than this before its instant is late for that occurrence. */
-export const LEAD_MAX_MS = 1_000
+const LEAD_MAX_MS = 1_000
+
+/** A timer may ring a moment early; who then looked ahead not at all would have looked in vain. */
+const EARLY_MS = 2
+/** Nothing is fired longer before its instant. */
+export const AHEAD_MAX_MS = LEAD_MAX_MS + EARLY_MS
 
 /** Null if they are too few. */
 export function herdOf(at: Instant, count: number): Herd | null {
@@ -24,6 +29,6 @@ export function herdOf(at: Instant, count: number): Herd | null {
 
 /** How far ahead schedules are to be read now: to the herd's instant, once the time to fire it has begun. */
 export function aheadMsTo(herd: Herd | null, now: Instant): number {
-  if (herd === null || herd.at - now > herd.leadMs) return 0
+  if (herd === null || herd.at - now > herd.leadMs + EARLY_MS) return 0
   return Math.max(0, Math.ceil(herd.at - now))
 }

@@ -9,7 +9,7 @@ import {
   type RunState,
 } from "../../src/core/run.ts"
 import type { Schedule } from "../../src/core/schedule.ts"
-import { LEAD_MAX_MS } from "../../src/engine/herd.ts"
+import { AHEAD_MAX_MS } from "../../src/engine/herd.ts"
 import { expectedOccurrences } from "./oracle.ts"
 
 /**
@@ -87,7 +87,7 @@ export class Observer {
     this.#checkCovered(known, plan.runs, known.coveredUntil ?? now, coveredUntil, "a fire")
     for (const run of runs)
       if (run.notBefore !== null && run.notBefore > this.#latest && !isSettledBeforeEdit(run, now)) {
-        if (run.notBefore > this.#latest + LEAD_MAX_MS)
+        if (run.notBefore > this.#latest + AHEAD_MAX_MS)
           this.#violate("I8", `${run.id} was fired at ${now}, long before it was due`)
         this.note("fired ahead")
       }
