@@ -7,9 +7,9 @@ import { engineFunction } from "./engine-function.ts"
  * Schedules that are due in `$5` milliseconds, by schedules_due, each with the facts a plan needs; and when the next ones are.
  *
  * first     The longest due, `$2` of them.
- * turn      A number that every look takes; and into how many shares the first are divided: as many as the crew, which is
- *           `$3` or as many as have looked since our last turn, `$4`; or as whole calls of `$1`. It is rounded up to a power of
- *           two, so that those who are of two minds about it still agree.
+ * turn      A number that every look takes, but for one that asks for none; and into how many shares the first are divided: as
+ *           many as the crew, which is `$3` or as many as have looked since our last turn, `$4`; or as whole calls of `$1`. It is
+ *           rounded up to a power of two, so that those who are of two minds about it still agree.
  * own       This turn's share, by the schedules' ids: those who look at the same moment have different ones.
  * chosen    If there is nothing in it, one of the others': they are at it, or have died.
  *
@@ -38,9 +38,9 @@ export const DUE = engineFunction({
     select taken.number,
       found.count as found,
       1 << ceil(
-        log(least(greatest($3, taken.number - coalesce($4, taken.number), found.count / $1, 1), 1024)) / log(2)
+        log(least(greatest($3, taken.number - coalesce($4, taken.number), found.count / greatest($1, 1), 1), 1024)) / log(2)
       )::integer as shares
-    from (select nextval('belfry.turns') as number) as taken
+    from (select case when $1 > 0 then nextval('belfry.turns') else 0 end as number) as taken
     cross join (select count(*) as count from first) as found
   ),
   own as materialized (
