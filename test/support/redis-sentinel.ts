@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { Redis } from "ioredis"
 import { type RedisServer, startRedis } from "./redis.ts"
 import { redisProgram } from "./redis-programs.ts"
+import { until } from "./scratch.ts"
 import { notRoot } from "./server-programs.ts"
 import { ThrowawayServer } from "./servers.ts"
 
@@ -23,10 +24,12 @@ export async function startWatchedRedis(): Promise<WatchedRedis> {
     for (const each of stops.reverse()) await each()
   }
   try {
-    const primary = await startRedis({ isKept: true })
+    // A primary waits five seconds for further copies before it gives the first one what it has.
+    const primary = await startRedis({ isKept: true, settings: ["--repl-diskless-sync-delay", "0"] })
     stops.push(() => primary.stop())
     const replica = await startRedis({ settings: ["--replicaof", "127.0.0.1", String(primary.port)] })
     stops.push(() => replica.stop())
+    await followed(replica.port)
     const sentinel = await startSentinel(primary.port)
     stops.push(() => sentinel.stop())
     const address = { sentinels: [{ host: "127.0.0.1", port: sentinel.port }], name: NAME }
@@ -34,6 +37,18 @@ export async function startWatchedRedis(): Promise<WatchedRedis> {
   } catch (error) {
     await stop()
     throw error
+  }
+}
+
+/** A copy that is still being made confirms nothing. */
+async function followed(port: number): Promise<void> {
+  const client = new Redis(port)
+  client.on("error", () => undefined)
+  try {
+    const isFollowing = async () => (await client.info("replication")).includes("master_link_status:up")
+    await until(isFollowing, "the copy follows the primary", 60_000)
+  } finally {
+    client.disconnect()
   }
 }
 

@@ -43,7 +43,7 @@ test("when a replica takes the place of a server that died, the store goes on, a
   const schedule = await created(store, aSchedule({ id: "nightly", nextRunAt: 0 }))
   await store.fire([aPlan(schedule, { runs: [aRun({ id: "nightly@1" })] })])
   const held = await running(store, aRun({ id: "held", task: "other" }))
-  assert.equal(await client.wait(1, 5_000), 1, "the replica has it all")
+  assert.equal(await client.wait(1, FAILOVER_MS), 1, "the replica has it all")
 
   await primary.kill()
   await until(() => isThere(store), "somebody answers", FAILOVER_MS)
@@ -64,7 +64,7 @@ test("a replica that lacks what the dead server had confirmed is noticed", {
 }, async () => {
   const { primary, replica, client, store, heard } = await aWatchedStore()
   const schedule = await created(store, aSchedule({ id: "nightly", nextRunAt: 0 }))
-  assert.equal(await client.wait(1, 5_000), 1, "the replica has it")
+  assert.equal(await client.wait(1, FAILOVER_MS), 1, "the replica has it")
   await aClient(replica.url).replicaof("127.0.0.1", 1)
   await store.fire([aPlan(schedule, { runs: [aRun({ id: "nightly@1" })] })])
 
