@@ -20,12 +20,13 @@ import { outputOf } from "./output.ts"
 import { RunLog } from "./run-log.ts"
 import {
   type AnyTask,
+  checkPayload,
   DoNotRetry,
   type LastSuccess,
+  payloadOrThrow,
   RetryAfter,
   type RunInfo,
   type TaskContext,
-  validatePayload,
 } from "./task.ts"
 
 /** Why a task's signal was aborted. */
@@ -49,20 +50,19 @@ const PROGRESS_MESSAGE_MAX_BYTES = 1_024
 export class Execution {
   readonly run: Run
   readonly leaseMs: number
-  /** Resolves to the change to make, or null if the run is no longer ours to change. */
-  readonly ended: Promise<RunChange | null>
   readonly #task: AnyTask
   readonly #store: Store
   readonly #clock: Clock
   readonly #onProgress: () => void
+  readonly #log: RunLog
   // Most tasks never ask for these, and then they are never made: at tens of thousands of runs a second it shows.
   #controller: AbortController | null = null
-  #log: RunLog | null = null
   #completion: Completion | null = null
-  #info: RunInfo | null = null
   #abortedBy: RunAborted | null = null
   #progress: Progress | null = null
-  #onAbort: (cause: RunAborted) => void = () => undefined
+  /** While the task is performing. */
+  #end: ((ending: Ending) => void) | null = null
+  #cancelGrace: (() => void) | null = null
 
   constructor(about: {
     run: Run
@@ -78,7 +78,8 @@ export class Execution {
     this.#store = about.store
     this.#clock = about.clock
     this.#onProgress = about.onProgress
-    this.ended = this.#perform()
+    const { id: runId, attempt } = about.run
+    this.#log = new RunLog({ store: about.store, clock: about.clock, runId, attempt })
   }
 
   /** Tells the task to stop. `lease-lost` and `cancelled` also take away the right to change the run. */
@@ -86,7 +87,7 @@ export class Execution {
     if (this.#abortedBy !== null) return
     this.#abortedBy = new RunAborted(why, ABORT_MESSAGES[why])
     this.#controller?.abort(this.#abortedBy)
-    this.#onAbort(this.#abortedBy)
+    this.#endWithin(why === "stopping" ? 0 : ABORT_GRACE_MS, this.#abortedBy)
   }
 
   /** What the next heartbeat should carry; null if the task never spoke of it. */
@@ -94,39 +95,44 @@ export class Execution {
     return this.#progress
   }
 
-  async #perform(): Promise<RunChange | null> {
+  /** Once. Answers the change to make, or null if the run is no longer ours to change. */
+  async perform(): Promise<RunChange | null> {
     if (isPoison(this.run)) return giveUp(this.run)
-    const cancelTimeout = this.#startTimeout()
-    const ending = await this.#endOf()
-    cancelTimeout()
-    await this.#log?.flush()
+    const timeoutMs = this.#timeoutMs
+    const cancelTimeout =
+      timeoutMs === null ? null : this.#clock.setTimer(timeoutMs, () => this.abort("timeout"))
+    const ending = await this.#ending()
+    this.#end = null
+    cancelTimeout?.()
+    this.#cancelGrace?.()
+    if (!this.#log.isAtRest) await this.#log.flush()
     // Whatever came after the commit: what is committed is done.
-    return (await this.#completion?.committed()) ?? this.#changeFor(ending)
+    const committed = this.#completion === null ? null : await this.#completion.committed()
+    return committed ?? this.#changeFor(ending)
   }
 
   /** Whichever comes first: the task's own end, or an abort that it doesn't follow within its grace. */
-  #endOf(): Promise<Ending> {
+  #ending(): Promise<Ending> {
     return new Promise((resolve) => {
-      let cancelGrace: () => void = () => undefined
-      this.#onAbort = (cause) => {
-        // A run that must be given back at once isn't kept for the sake of a handler's last words.
-        const graceMs = cause.why === "stopping" ? 0 : ABORT_GRACE_MS
-        cancelGrace = this.#clock.setTimer(graceMs, () => resolve({ kind: "aborted", cause }))
-      }
-      void this.#call().then((ending) => {
-        cancelGrace()
-        resolve(ending)
-      })
+      this.#end = resolve
+      void this.#call()
     })
   }
 
+  /** A run that must be given back at once isn't kept for the sake of a handler's last words. */
+  #endWithin(graceMs: number, cause: RunAborted): void {
+    if (this.#end === null) return
+    this.#cancelGrace = this.#clock.setTimer(graceMs, () => this.#end?.({ kind: "aborted", cause }))
+  }
+
   /** Never rejects: whatever a task throws is an ending. */
-  async #call(): Promise<Ending> {
+  async #call(): Promise<void> {
     try {
-      const payload = await validatePayload(this.#task, this.run.payload)
-      return { kind: "returned", value: await this.#task.run(this.#contextWith(payload)) }
+      const checked = checkPayload(this.#task, this.run.payload)
+      const payload = payloadOrThrow(this.#task, checked instanceof Promise ? await checked : checked)
+      this.#end?.({ kind: "returned", value: await this.#task.run(this.#contextWith(payload)) })
     } catch (thrown) {
-      return { kind: "thrown", thrown }
+      this.#end?.({ kind: "thrown", thrown })
     }
   }
 
@@ -174,24 +180,14 @@ export class Execution {
     return this.run.timeoutMs ?? this.#task.timeoutMs
   }
 
-  #startTimeout(): () => void {
-    const timeoutMs = this.#timeoutMs
-    return timeoutMs === null ? () => undefined : this.#clock.setTimer(timeoutMs, () => this.abort("timeout"))
-  }
-
   #contextWith(payload: unknown): TaskContext {
     const execution = this
     return {
       payload,
-      get run() {
-        execution.#info ??= infoOf(execution.run, execution.#retryPolicy)
-        return execution.#info
-      },
+      run: infoOf(this.run, this.#retryPolicy),
+      log: this.#log,
       get signal() {
         return execution.#signal()
-      },
-      get log() {
-        return execution.#logger()
       },
       progress: (fraction, message) => this.#setProgress(fraction, message),
       complete: (transaction, result) => {
@@ -208,16 +204,6 @@ export class Execution {
       if (this.#abortedBy !== null) this.#controller.abort(this.#abortedBy)
     }
     return this.#controller.signal
-  }
-
-  #logger(): RunLog {
-    this.#log ??= new RunLog({
-      store: this.#store,
-      clock: this.#clock,
-      runId: this.run.id,
-      attempt: this.run.attempt,
-    })
-    return this.#log
   }
 
   #setProgress(fraction: number, message: string | undefined): void {

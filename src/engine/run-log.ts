@@ -56,6 +56,11 @@ export class RunLog implements RunLogger {
     this.#write("error", message, fields)
   }
 
+  /** There is nothing to flush: so of most tasks, which write no lines. */
+  get isAtRest(): boolean {
+    return this.#unsent.length === 0 && this.#cancelTimer === null
+  }
+
   /** The end: everything written so far is in the store when this resolves, or given up. */
   async flush(): Promise<void> {
     this.#cancelTimer?.()

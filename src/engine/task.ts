@@ -163,7 +163,7 @@ export async function validatePayload(task: AnyTask, payload: Json): Promise<unk
 }
 
 /** Stores keep nothing and null alike: nothing is tried first, null if the schema refuses nothing. */
-function checkPayload(task: AnyTask, payload: Json): Checked {
+export function checkPayload(task: AnyTask, payload: Json): Checked {
   if (task.payload === null) return { value: payload ?? undefined }
   const schema = task.payload["~standard"]
   const checked = schema.validate(payload ?? undefined)
@@ -182,7 +182,7 @@ function whenChecked(checked: Checked, next: (result: SchemaResult<unknown>) => 
   return checked instanceof Promise ? checked.then(next) : next(checked)
 }
 
-function payloadOrThrow(task: AnyTask, result: SchemaResult<unknown>): unknown {
+export function payloadOrThrow(task: AnyTask, result: SchemaResult<unknown>): unknown {
   if (result.issues === undefined) return result.value
   throw new BelfryError(
     "BELFRY_PAYLOAD_INVALID",

@@ -26,7 +26,6 @@ export class Worker {
   #isShortOfRoom = true
   #isDraining = false
   #isIdle = false
-  #settling = 0
   #whenEmpty: (() => void) | null = null
 
   constructor(context: WorkerContext) {
@@ -111,7 +110,7 @@ export class Worker {
   /** A task that has ended makes room for the next while its end is being stored; as many may wait for that as perform. */
   get #free(): number {
     const { slots } = this.#context
-    return Math.min(slots - (this.#running.size - this.#settling), 2 * slots - this.#running.size)
+    return Math.min(slots - (this.#running.size - this.#settler.size), 2 * slots - this.#running.size)
   }
 
   #leases() {
@@ -159,8 +158,9 @@ export class Worker {
   async #finish(execution: Execution): Promise<void> {
     const { run } = execution
     try {
-      const change = await execution.ended
-      this.#report(run, change, change === null ? false : await this.#settle(change))
+      const change = await execution.perform()
+      const isMade = change !== null && (await this.#settle(change))
+      this.#report(run, change, isMade)
     } catch (error) {
       this.#context.logger.error(
         { component: "worker", runId: run.id, error: describeThrown(error) },
@@ -183,25 +183,16 @@ export class Worker {
     if ((isForKey || this.#isShortOfRoom) && !this.#isDraining) this.#claiming.wake()
   }
 
-  async #settle(change: RunChange): Promise<boolean> {
-    this.#settling++
+  #settle(change: RunChange): Promise<boolean> {
+    const settled = this.#settler.settle(change)
     this.#makeRoom()
-    try {
-      return await this.#settler.settle(change)
-    } finally {
-      this.#settling--
-    }
+    return settled
   }
 
   #report(run: Run, change: RunChange | null, isMade: boolean): void {
     const { events, logger } = this.#context
-    const facts = {
-      component: "worker",
-      runId: run.id,
-      task: run.task,
-      scheduleId: run.scheduleId,
-      attempt: run.attempt,
-    }
+    const { id: runId, task, scheduleId, attempt } = run
+    const facts = { component: "worker", runId, task, scheduleId, attempt }
     if (change === null || !isMade) {
       logger.warn(
         facts,
@@ -212,8 +203,9 @@ export class Worker {
     }
     const ending = endingOf(change)
     const { type } = ending
-    if (type === "failed" || type === "lost") logger.error({ ...facts, error: change.error }, "Failed")
-    else logger.info({ ...facts, ...(change.error === null ? {} : { error: change.error }) }, WORDS[type])
+    const known = change.error === null ? facts : { ...facts, error: change.error }
+    if (type === "failed" || type === "lost") logger.error(known, "Failed")
+    else logger.info(known, WORDS[type])
     events.emit(run, ending)
   }
 
