@@ -20,7 +20,7 @@ local OWN_KEY = '${concurrencyKeyOf("")}'
 -- by; what is kept for each schedule is written once, when the run ends.
 local function read_run(id)
   local fields = call('HMGET', RUNS .. id, 'state', 'attempt', 'task', 'priority', 'created_at', 'schedule_id',
-    'scheduled_for', 'concurrency_limit', 'single', 'live_key', 'concurrency_key')
+    'scheduled_for', 'concurrency_limit', 'single', 'live_key', 'concurrency_key', 'message')
   if not fields[1] then
     return nil
   end
@@ -29,6 +29,7 @@ local function read_run(id)
     state = fields[1], attempt = fields[2] or '0', task = fields[3], priority = fields[4] or '0', created_at = fields[5],
     schedule_id = fields[6], scheduled_for = fields[7], concurrency_limit = fields[8], is_single = single_key,
     live_key = single_key or fields[10], concurrency_key = single_key or fields[11],
+    message = fields[12],
   }
 end
 

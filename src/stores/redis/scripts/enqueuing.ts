@@ -3,7 +3,7 @@ import type { EnqueueAnswer } from "../../../store/store.ts"
 import type { Connection } from "../connection.ts"
 import { NEW_RUNS } from "../lua/new-runs.ts"
 import { RUNS } from "../lua/runs.ts"
-import { NewRunArgs } from "../run-kinds.ts"
+import { NewRunArgs } from "../new-run-args.ts"
 import { answersOf, scriptOf, slicesOf } from "../script.ts"
 
 // Answers each run by 1: stored; 0: its id is there; or by the run that holds its live key.
@@ -12,10 +12,10 @@ const ENQUEUE = scriptOf(
   NEW_RUNS,
   `
 local places = {}
-local at, last = read_kinds(1), #ARGV
+local at, last = read_new_kinds(1), #ARGV
 while at <= last do
   places[#places + 1] = at
-  at = end_of_new(at)
+  at = end_of(at)
 end
 ask_about(places)
 

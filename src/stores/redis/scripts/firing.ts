@@ -5,7 +5,7 @@ import { NEW_RUNS } from "../lua/new-runs.ts"
 import { PROGRESS } from "../lua/progress.ts"
 import { RUNS } from "../lua/runs.ts"
 import { SCHEDULES } from "../lua/schedules.ts"
-import { NewRunArgs } from "../run-kinds.ts"
+import { NewRunArgs } from "../new-run-args.ts"
 import { pushProgress } from "../schedule-rows.ts"
 import { answersOf, SLICE, scriptOf } from "../script.ts"
 
@@ -23,14 +23,14 @@ local version = call('INCRBY', prefix .. ':versions', ARGV[1]) - ARGV[1]
 local has_runs, has_sooner = false, false
 
 local plans, runs = {}, {}
-local at, last = read_kinds(2), #ARGV
+local at, last = read_new_kinds(2), #ARGV
 while at <= last do
   plans[#plans + 1] = at
   local length = ARGV[at + 2]
   at = at + PLAN_HEAD + PROGRESS_ARGS
   for _ = 1, length do
     runs[#runs + 1] = at
-    at = end_of_new(at)
+    at = end_of(at)
   end
 end
 ask_about(runs)
@@ -46,7 +46,7 @@ local function is_held(at, length)
       end
       lives[live_key] = true
     end
-    at = end_of_new(at)
+    at = end_of(at)
   end
   return false
 end
@@ -76,7 +76,7 @@ local function add_new(at, length)
       has_runs = true
       created[#created + 1] = id
     end
-    at = end_of_new(at)
+    at = end_of(at)
   end
   return #created == length and 1 or created
 end

@@ -1,10 +1,12 @@
 import type { RunChange, RunState } from "../../../core/run.ts"
 import type { TransitionAnswer } from "../../../store/store.ts"
 import type { Connection } from "../connection.ts"
+import { type Args, Kinds } from "../kinds.ts"
 import { INSTANTS } from "../lua/instants.ts"
+import { KINDS } from "../lua/kinds.ts"
 import { RUNS } from "../lua/runs.ts"
 import { STORIES } from "../lua/whole-runs.ts"
-import { answersOf, numberOrNone, scriptOf, slicesOf } from "../script.ts"
+import { answersOf, scriptOf, slicesOf } from "../script.ts"
 
 // When a run with a key ends or waits again, as many that wait for that key come back to their queues as it has room for.
 const UNPARKING = `
@@ -83,29 +85,28 @@ end
 `
 
 const CHANGING = `
-local now = now_ms()
-local now_text = whole(now)
-
--- Arguments of a change: the run, the state and attempt it is decided on, the new state, in how long the run is due, how the
--- attempt ended, how many arguments its fields are, and each field's name and value.
-local HEAD = 7
-
-local function end_of_change(at)
-  return at + HEAD + ARGV[at + 6]
-end
-
-local function error_of(at)
-  for place = at + HEAD, end_of_change(at) - 1, 2 do
-    if ARGV[place] == 'error' then
-      return ARGV[place + 1]
+-- The head of a kind: the state and attempt that the change is decided on, the new state, how the attempt ended, and whether in
+-- how long the runs are due follows their ids.
+local function read_change_kind(at)
+  local state, outcome = ARGV[at + 2], ARGV[at + 3]
+  local fields = { 'state', state }
+  if is_unfinished(state) then
+    -- With an attempt, also of nought, a claim knows that there is more to read than what a new run has.
+    fields[3], fields[4] = 'attempt', ARGV[at + 1]
+  else
+    fields[3], fields[4] = 'completed_at', now_text
+    if outcome ~= '' then
+      fields[5], fields[6] = 'outcome', outcome
     end
   end
-  return false
+  return {
+    if_state = ARGV[at], if_attempt = ARGV[at + 1], state = state, outcome = outcome, is_timed = ARGV[at + 4] == '1', fields = fields,
+  }
 end
 
 -- An attempt that ends with its run is told by the run's own fields; by a list once the run goes on.
-local function tell_attempts(id, run, at)
-  local outcome, goes_on = ARGV[at + 5], is_unfinished(ARGV[at + 3])
+local function tell_attempts(id, run, kind, at)
+  local outcome, goes_on = kind.outcome, is_unfinished(kind.state)
   if is_unfinished(run.state) and (outcome == '' or not goes_on) then
     return
   end
@@ -115,23 +116,17 @@ local function tell_attempts(id, run, at)
     tell_attempt(id, told, fields[4], tonumber(fields[3]), fields[5])
   end
   if outcome ~= '' and goes_on then
-    tell_attempt(id, told, outcome, now, error_of(at))
+    tell_attempt(id, told, outcome, now, own_value(kind, at, 'error'))
   end
 end
 
--- What a change replaces goes first, since nothing may come instead. That costs less than to ask what is there.
-local function write_change(id, at)
-  local key, state, outcome = RUNS .. id, ARGV[at + 3], ARGV[at + 5]
-  local from, last = at + HEAD, end_of_change(at) - 1
-  call('HDEL', key, 'failures', 'lost', 'message', 'details', 'error', 'completed_at', 'outcome')
-  if is_unfinished(state) then
-    -- With an attempt, also of nought, a claim knows that there is more to read than what a new run has.
-    call('HSET', key, 'state', state, 'attempt', ARGV[at + 2], unpack(ARGV, from, last))
-  elseif outcome == '' then
-    call('HSET', key, 'state', state, 'completed_at', now_text, unpack(ARGV, from, last))
-  else
-    call('HSET', key, 'state', state, 'completed_at', now_text, 'outcome', outcome, unpack(ARGV, from, last))
+-- What a change replaces goes first, since nothing may come instead. A first attempt has nothing to replace but a message.
+local function write_change(id, run, kind, at)
+  local key = RUNS .. id
+  if run.state ~= 'running' or run.attempt ~= '1' or run.message then
+    call('HDEL', key, 'failures', 'lost', 'message', 'details', 'error', 'completed_at', 'outcome')
   end
+  call('HSET', key, unpack(fields_of(kind, at)))
 end
 
 -- Everything it is found by.
@@ -140,7 +135,7 @@ local function move_run(id, run, state, due_in)
   local was_in_schedule = is_in_schedule(run)
   leave(id, run)
   run.state = state
-  enter(id, run, due_in == '' and now_text or whole(now + due_in))
+  enter(id, run, due_in and whole(now + due_in) or now_text)
   if is_in_schedule(run) and not was_in_schedule then
     list_in_schedule(id, run)
   elseif was_in_schedule and not is_in_schedule(run) then
@@ -148,8 +143,8 @@ local function move_run(id, run, state, due_in)
   end
 end
 
-local function note(run, state, at)
-  local schedule = run.schedule_id
+local function note(run, kind, at)
+  local schedule, state = run.schedule_id, kind.state
   if state == 'cancelled' then
     news.cancelled = true
   elseif state == 'pending' then
@@ -157,7 +152,7 @@ local function note(run, state, at)
   elseif state == 'succeeded' and schedule then
     succeeded[schedule] = true
   elseif state == 'failed' and schedule then
-    failed[schedule] = error_of(at) or ''
+    failed[schedule] = own_value(kind, at, 'error') or ''
   end
   if run.concurrency_key then
     touched[#touched + 1] = run.concurrency_key
@@ -172,33 +167,34 @@ const CHANGE = scriptOf(
   INSTANTS,
   UNPARKING,
   ENDS,
+  KINDS,
   CHANGING,
   `
 local function change(at)
-  local id, state = ARGV[at], ARGV[at + 3]
+  local kind, id = kinds[ARGV[at]], ARGV[at + 1]
   local run = read_run(id)
   if not run then
     return { false, 0 }
   end
-  if run.state ~= ARGV[at + 1] or run.attempt ~= ARGV[at + 2] then
+  if run.state ~= kind.if_state or run.attempt ~= kind.if_attempt then
     return { run.state, run.attempt }
   end
-  local is_back = is_unfinished(state) and not is_unfinished(run.state)
+  local is_back = is_unfinished(kind.state) and not is_unfinished(run.state)
   if is_back and run.live_key and holder_of(run.live_key) then
     return 0
   end
-  tell_attempts(id, run, at)
-  write_change(id, at)
-  move_run(id, run, state, ARGV[at + 4])
-  note(run, state, at)
+  tell_attempts(id, run, kind, at)
+  write_change(id, run, kind, at)
+  move_run(id, run, kind.state, time_of(kind, at))
+  note(run, kind, at)
   return 1
 end
 
 local answers = {}
-local at, last = 1, #ARGV
+local at, last = read_kinds(1, 5, read_change_kind), #ARGV
 while at <= last do
   answers[#answers + 1] = change(at)
-  at = end_of_change(at)
+  at = end_of(at)
 end
 -- Who may go on depends on how many are running now, and comes into queues that are written after it.
 write_counts()
@@ -221,24 +217,37 @@ export function changeRuns(
   changes: readonly RunChange[],
 ): Promise<readonly TransitionAnswer[]> {
   return answersOf(slicesOf(changes), async (slice) => {
-    const args: (string | number)[] = []
-    for (const change of slice) pushChange(args, change)
-    return (await connection.run<readonly ChangeReply[]>(CHANGE, args)).map(answerOf)
+    const kinds = new Kinds()
+    const args: Args = []
+    for (const change of slice) pushChange(args, kinds, change)
+    return (await connection.run<readonly ChangeReply[]>(CHANGE, [...kinds.args, ...args])).map(answerOf)
   })
 }
 
-function pushChange(args: (string | number)[], change: RunChange): void {
-  const { runId, ifState, ifAttempt, state, claimableInMs, outcome } = change
-  args.push(runId, ifState, ifAttempt, state, numberOrNone(claimableInMs), outcome ?? "")
-  const place = args.push("") - 1
-  if (change.failures !== 0) args.push("failures", change.failures)
-  if (change.lost !== 0) args.push("lost", change.lost)
-  if (change.message !== null) args.push("message", change.message)
-  if (change.details !== null) args.push("details", JSON.stringify(change.details))
-  if (change.error !== null) args.push("error", change.error)
-  if (change.reason !== null) args.push("reason", change.reason)
-  if (change.by !== null) args.push("by", change.by)
-  args[place] = args.length - place - 1
+function pushChange(args: Args, kinds: Kinds, change: RunChange): void {
+  const { claimableInMs, failures, lost } = change
+  const place = args.push(0, change.runId) - 2
+  const isTimed = claimableInMs !== null
+  if (isTimed) args.push(claimableInMs)
+  const names: string[] = []
+  const add = (name: string, value: string | null) => {
+    if (value === null) return
+    names.push(name)
+    args.push(value)
+  }
+  add("message", change.message)
+  add("details", change.details === null ? null : JSON.stringify(change.details))
+  add("error", change.error)
+  add("reason", change.reason)
+  add("by", change.by)
+  const { ifState, ifAttempt, state, outcome } = change
+  const key = `${ifState} ${ifAttempt} ${state} ${outcome} ${isTimed} ${failures} ${lost} ${names}`
+  args[place] = kinds.numberOf(key, () => {
+    const common: Args = []
+    if (failures !== 0) common.push("failures", failures)
+    if (lost !== 0) common.push("lost", lost)
+    return { head: [ifState, ifAttempt, state, outcome ?? "", isTimed ? 1 : 0], common, names }
+  })
 }
 
 function answerOf(reply: ChangeReply): TransitionAnswer {

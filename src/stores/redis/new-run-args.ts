@@ -1,29 +1,23 @@
 import type { NewRun } from "../../core/run.ts"
 import { concurrencyKeyOf } from "../../core/schedule.ts"
+import { type Args, type Kind, Kinds } from "./kinds.ts"
 import { moreOf } from "./run-rows.ts"
-import { numberOrNone } from "./script.ts"
 
-type Args = (string | number)[]
-
-/**
- * New runs as arguments of a script. What many of one call have in common, the names of their fields above all, is sent once for
- * all of them, as their kind: a server takes longer to read arguments than to store a run.
- */
+/** New runs, as `lua/new-runs.ts` takes them. */
 export class NewRunArgs {
-  readonly #numbers = new Map<string, number>()
-  readonly #kinds: Args = []
+  readonly #kinds = new Kinds()
 
-  /** As `lua/new-runs.ts` takes kinds: how many, then each. They come before the runs. */
   get kinds(): Args {
-    return [this.#numbers.size, ...this.#kinds]
+    return this.#kinds.args
   }
 
   push(args: Args, run: NewRun): void {
-    const place = args.push(0, run.id, numberOrNone(run.notBefore)) - 3
-    let names = ""
+    const place = args.push(0, run.id) - 2
+    if (run.notBefore !== null) args.push(run.notBefore)
+    const names: string[] = []
     const add = (name: string, value: string | number | null) => {
       if (value === null) return
-      names += ` ${name}`
+      names.push(name)
       args.push(value)
     }
     const isSingle = isSingleRun(run)
@@ -39,21 +33,19 @@ export class NewRunArgs {
     args[place] = this.#numberOf(run, names, isSingle)
   }
 
-  #numberOf(run: NewRun, names: string, isSingle: boolean): number {
+  #numberOf(run: NewRun, names: readonly string[], isSingle: boolean): number {
     const { state, priority, delayMs, triggeredBy, concurrencyLimit, task } = run
-    const key = `${state} ${priority} ${delayMs} ${triggeredBy} ${concurrencyLimit} ${isSingle}${names} ${task}`
-    const found = this.#numbers.get(key)
-    if (found !== undefined) return found
-    const common: Args = ["triggered_by", triggeredBy]
-    if (priority !== 0) common.push("priority", priority)
-    if (concurrencyLimit !== null) common.push("concurrency_limit", concurrencyLimit)
-    if (isSingle) common.push("single", 1)
-    if (hasFurther(run, isSingle)) common.push("attempt", 0)
-    const own = names === "" ? [] : names.slice(1).split(" ")
-    this.#kinds.push(state, task, priority, delayMs, isSingle ? 1 : 0, common.length, own.length)
-    this.#kinds.push(...common, ...own)
-    this.#numbers.set(key, this.#numbers.size + 1)
-    return this.#numbers.size
+    const isTimed = run.notBefore !== null
+    const key = `${state} ${priority} ${delayMs} ${triggeredBy} ${concurrencyLimit} ${isSingle} ${isTimed} ${names} ${task}`
+    return this.#kinds.numberOf(key, (): Kind => {
+      const head = [state, task, priority, delayMs, isSingle ? 1 : 0, isTimed ? 1 : 0]
+      const common: Args = ["triggered_by", triggeredBy]
+      if (priority !== 0) common.push("priority", priority)
+      if (concurrencyLimit !== null) common.push("concurrency_limit", concurrencyLimit)
+      if (isSingle) common.push("single", 1)
+      if (hasFurther(run, isSingle)) common.push("attempt", 0)
+      return { head, common, names }
+    })
   }
 }
 
