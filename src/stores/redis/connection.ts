@@ -4,7 +4,7 @@ import { faultOf, refusalOf } from "./faults.ts"
 import type { Script } from "./script.ts"
 
 /** What a script answers: whole numbers, texts, nothing, and lists of these. */
-export type Reply = string | number | null | readonly Reply[]
+export type Reply = string | number | null | undefined | readonly Reply[]
 
 type Calling = Pick<RedisClient, "call" | "disconnect">
 

@@ -1,4 +1,5 @@
 import type { Instant } from "../../../core/instant.ts"
+import type { Run } from "../../../core/run.ts"
 import type { Claimed, ClaimRequest } from "../../../store/store.ts"
 import type { Connection } from "../connection.ts"
 import { RUNS } from "../lua/runs.ts"
@@ -57,15 +58,14 @@ const names = (fields: readonly string[]) => fields.map((field) => `'${field}'`)
 const places = (fields: readonly string[]) =>
   fields.map((field, index) => `${field} = ${index + 1}`).join(", ")
 
-// A run is the list of what is read first of it; what there is further follows its id and its queue.
+// A run is the list of what is read first of it; in place of its state comes at last what there is further.
 const TAKING = `
 local FIRST, THEN = { ${places(FIRST_FIELDS)} }, { ${places(FURTHER_FIELDS)} }
 local STATE, ATTEMPT, SCHEDULE, LIMIT = FIRST.state, FIRST.attempt, FIRST.schedule_id, FIRST.concurrency_limit
-local ID, QUEUE, FURTHER = ${FIRST_FIELDS.length + 1}, ${FIRST_FIELDS.length + 2}, ${FIRST_FIELDS.length + 3}
+local FURTHER = STATE + 1
 
-local function read_to_give(id, source)
+local function read_to_give(id)
   local run = call('HMGET', RUNS .. id, ${names(FIRST_FIELDS)})
-  run[ID], run[QUEUE] = id, source.number
   run[FURTHER] = run[ATTEMPT] and call('HMGET', RUNS .. id, ${names(FURTHER_FIELDS)})
   return run
 end
@@ -134,9 +134,33 @@ local function go_on(id, run, due_at)
   return whole(run[ATTEMPT] + 1)
 end
 
--- The answer is the run as it was, and what of it the claimer can't know; the rest it puts in itself.
-local function give(run, source, due_at)
-  local id = run[ID]
+local given, rows, shares = {}, {}, {}
+
+-- How many in a row are of one queue: most are of the same.
+local function note_source(number)
+  local length = #shares
+  if shares[length - 1] == number then
+    shares[length] = shares[length] + 1
+  else
+    shares[length + 1], shares[length + 2] = number, 1
+  end
+end
+
+-- The answer is the run as it was, and what of it the claimer can't know; the rest it puts in itself. What a run lacks at the
+-- end of its list is left out.
+local function answer_with(id, run, source)
+  run[STATE], run[FURTHER] = run[FURTHER], nil
+  local last = STATE
+  while not run[last] do
+    run[last] = nil
+    last = last - 1
+  end
+  local length = #given + 1
+  given[length], rows[length] = id, run
+  note_source(source.number)
+end
+
+local function give(id, run, source, due_at)
   count_as_running(run, source.task)
   local attempt = run[ATTEMPT] and go_on(id, run, due_at) or '1'
   call('HSET', RUNS .. id, 'state', 'running', 'attempt', attempt, 'worker_id', worker, 'started_at', now_text)
@@ -144,14 +168,15 @@ local function give(run, source, due_at)
 end
 `
 
-// Answers now, the next instant, whether there is more to look at, each queue's task and priority, and the runs.
+// Answers now, the next instant, whether there is more to look at, each queue's task and priority, the runs' ids, how many are
+// of which queue, and the runs.
 const CLAIM = scriptOf(
   RUNS,
   STORIES,
   QUEUES,
   TAKING,
   `
-local given, examined = {}, 0
+local examined = 0
 
 -- When the first of a queue's runs is due that was not looked at yet; queues are written at the end, so places stay.
 local function first_at(source)
@@ -179,12 +204,12 @@ local function offer(source, due_at)
   local id = source.runs[source.at]
   source.at = source.at + 2
   examined = examined + 1
-  local run = read_to_give(id, source)
+  local run = read_to_give(id)
   if not run[STATE] then
     take(source.queue, id)
   elseif take_key(run) then
-    give(run, source, due_at)
-    given[#given + 1] = run
+    give(id, run, source, due_at)
+    answer_with(id, run, source)
   elseif run[STATE] == 'pending' then
     park(id, run, source, due_at)
     take(source.queue, id)
@@ -202,7 +227,7 @@ for _, priority in ipairs(priorities) do
 end
 write_places()
 -- Worth another look only if some were put aside for good: so it comes to an end.
-return { now, next_at, is_cut and has_parked and 1 or 0, sources, given }
+return { now, next_at, is_cut and has_parked and 1 or 0, sources, given, shares, rows }
 `,
 )
 
@@ -211,7 +236,9 @@ type ClaimReply = readonly [
   nextAt: Instant | null,
   hasMore: number,
   sources: readonly (readonly [task: string, priority: string])[],
-  runs: readonly ClaimedRow[],
+  ids: readonly string[],
+  shares: readonly number[],
+  rows: readonly ClaimedRow[],
 ]
 
 /** One script's worth: whoever asked for more comes again at once, and begins these while the server looks for those. */
@@ -221,19 +248,18 @@ export async function claimRuns(connection: Connection, request: ClaimRequest): 
   const leases = new Map(request.tasks.map(({ name, leaseMs }) => [name, leaseMs]))
   for (;;) {
     const args = [workerId, wanted, ...[...leases].flat()]
-    const [now, nextAt, hasMore, sources, rows] = await connection.run<ClaimReply>(CLAIM, args)
+    const [now, nextAt, hasMore, sources, ids, shares, rows] = await connection.run<ClaimReply>(CLAIM, args)
     // Nothing but runs that wait for their key: they are put aside now, and there is something behind them.
     if (rows.length === 0 && hasMore === 1) continue
-    const queues = sources.map(([task, priority]) => ({
-      task,
-      priority: Number(priority),
-      leasedUntil: now + leases.get(task)!,
-    }))
     const isMore = rows.length < limit && (hasMore === 1 || rows.length === wanted)
-    return {
-      now,
-      runs: rows.map((row) => claimedRunOf(row, queues, workerId, now)),
-      nextClaimableAt: isMore ? now : nextAt,
+    const runs: Run[] = []
+    for (let at = 0; at < shares.length; at += 2) {
+      const [task, priority] = sources[shares[at]! - 1]!
+      const held = { task, priority: Number(priority), leasedUntil: now + leases.get(task)!, workerId, now }
+      for (let left = shares[at + 1]!; left > 0; left--) {
+        runs.push(claimedRunOf(ids[runs.length]!, rows[runs.length]!, held))
+      }
     }
+    return { now, runs, nextClaimableAt: isMore ? now : nextAt }
   }
 }
