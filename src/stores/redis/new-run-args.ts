@@ -43,7 +43,9 @@ export class NewRunArgs {
       if (priority !== 0) common.push("priority", priority)
       if (concurrencyLimit !== null) common.push("concurrency_limit", concurrencyLimit)
       if (isSingle) common.push("single", 1)
-      if (hasFurther(run, isSingle)) common.push("attempt", 0)
+      const isMore = hasFurther(run, isSingle)
+      if (isMore) common.push("attempt", 0)
+      if (run.scheduleId === null && (isMore || concurrencyLimit !== null)) common.push("further", 1)
       return { head, common, names }
     })
   }
@@ -54,7 +56,7 @@ function isSingleRun({ scheduleId, liveKey, concurrencyKey }: NewRun): boolean {
   return scheduleId !== null && liveKey === concurrencyKey && liveKey === concurrencyKeyOf(scheduleId)
 }
 
-/** Whether a claim has to read more of it than most runs have: such a run says so by an attempt, which is nought. */
+/** Whether there is more to read of it than most runs have: it says so to a claim by an attempt, which is nought. */
 function hasFurther(run: NewRun, isSingle: boolean): boolean {
   const { scheduleId, liveKey, concurrencyKey, message, reason, by } = run
   const hasKeys = !isSingle && (scheduleId !== null || liveKey !== null || concurrencyKey !== null)

@@ -40,6 +40,8 @@ interface RunFields {
   readonly live_key?: string
   readonly concurrency_key?: string
   readonly concurrency_limit?: string
+  /** There if it is of no schedule, and has a key, a limit or a message to look for. */
+  readonly further?: string
   readonly message?: string
   readonly details?: string
   readonly error?: string

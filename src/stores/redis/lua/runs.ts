@@ -17,20 +17,24 @@ local OWN_KEY = '${concurrencyKeyOf("")}'
 
 -- As much of a stored run as it is found and fenced by; nothing if there is none. Most runs of schedules are single: they hold
 -- the key of their schedule, and nobody else with it. While such a run is unfinished, that key is all that its schedule finds it
--- by; what is kept for each schedule is written once, when the run ends.
+-- by; what is kept for each schedule is written once, when the run ends. Most others have no more than the first fields.
 local function read_run(id)
-  local fields = call('HMGET', RUNS .. id, 'state', 'attempt', 'task', 'priority', 'created_at', 'schedule_id',
-    'scheduled_for', 'concurrency_limit', 'single', 'live_key', 'concurrency_key', 'message')
-  if not fields[1] then
+  local key = RUNS .. id
+  local first = call('HMGET', key, 'state', 'attempt', 'task', 'priority', 'created_at', 'schedule_id', 'further')
+  local state, schedule = first[1], first[6]
+  if not state then
     return nil
   end
-  local single_key = fields[9] and OWN_KEY .. fields[6]
-  return {
-    state = fields[1], attempt = fields[2] or '0', task = fields[3], priority = fields[4] or '0', created_at = fields[5],
-    schedule_id = fields[6], scheduled_for = fields[7], concurrency_limit = fields[8], is_single = single_key,
-    live_key = single_key or fields[10], concurrency_key = single_key or fields[11],
-    message = fields[12],
+  local run = {
+    state = state, attempt = first[2] or '0', task = first[3], priority = first[4] or '0', created_at = first[5], schedule_id = schedule,
   }
+  if schedule or first[7] then
+    local further = call('HMGET', key, 'single', 'live_key', 'concurrency_key', 'concurrency_limit', 'scheduled_for', 'message')
+    local single_key = further[1] and OWN_KEY .. schedule
+    run.is_single, run.live_key, run.concurrency_key = single_key, single_key or further[2], single_key or further[3]
+    run.concurrency_limit, run.scheduled_for, run.message = further[4], further[5], further[6]
+  end
+  return run
 end
 
 -- The unfinished run that holds this key alone, if there is one.
@@ -42,9 +46,7 @@ local function single_of(live_key)
   end
 end
 
-local function is_unfinished(state)
-  return state == 'pending' or state == 'running'
-end
+local is_unfinished = { pending = true, running = true }
 
 local queues = {}
 
@@ -163,7 +165,7 @@ end
 
 -- Among the runs of its schedule; one that is single comes there when it ends.
 local function is_in_schedule(run)
-  return run.schedule_id and not (run.is_single and is_unfinished(run.state))
+  return run.schedule_id and not (run.is_single and is_unfinished[run.state])
 end
 
 local function list_in_schedule(id, run)
@@ -190,7 +192,7 @@ end
 -- 'at' is when it is due, or when it ended.
 local function enter(id, run, at)
   count_run(run, 1)
-  if is_unfinished(run.state) then
+  if is_unfinished[run.state] then
     enter_unfinished(id, run, at)
   else
     enter_finished(id, run, at)
@@ -199,7 +201,7 @@ end
 
 local function leave(id, run)
   count_run(run, -1)
-  if is_unfinished(run.state) then
+  if is_unfinished[run.state] then
     leave_unfinished(id, run)
   else
     leave_finished(id, run)

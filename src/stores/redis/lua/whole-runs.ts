@@ -44,7 +44,7 @@ end
 -- What isn't in the hash follows its fields.
 local function whole_run(id, run, list)
   add_field(list, 'id', id)
-  add_field(list, 'claimable_at', is_unfinished(run.state) and claimable_at(id, run))
+  add_field(list, 'claimable_at', is_unfinished[run.state] and claimable_at(id, run))
   add_field(list, 'attempts', earlier_attempts(id, run))
   return list
 end

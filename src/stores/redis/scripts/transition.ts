@@ -90,7 +90,7 @@ const CHANGING = `
 local function read_change_kind(at)
   local state, outcome = ARGV[at + 2], ARGV[at + 3]
   local fields = { 'state', state }
-  if is_unfinished(state) then
+  if is_unfinished[state] then
     -- With an attempt, also of nought, a claim knows that there is more to read than what a new run has.
     fields[3], fields[4] = 'attempt', ARGV[at + 1]
   else
@@ -106,8 +106,8 @@ end
 
 -- An attempt that ends with its run is told by the run's own fields; by a list once the run goes on.
 local function tell_attempts(id, run, kind, at)
-  local outcome, goes_on = kind.outcome, is_unfinished(kind.state)
-  if is_unfinished(run.state) and (outcome == '' or not goes_on) then
+  local outcome, goes_on = kind.outcome, is_unfinished[kind.state]
+  if is_unfinished[run.state] and (outcome == '' or not goes_on) then
     return
   end
   local fields = call('HMGET', RUNS .. id, 'worker_id', 'started_at', 'completed_at', 'outcome', 'error')
@@ -179,7 +179,7 @@ local function change(at)
   if run.state ~= kind.if_state or run.attempt ~= kind.if_attempt then
     return { run.state, run.attempt }
   end
-  local is_back = is_unfinished(kind.state) and not is_unfinished(run.state)
+  local is_back = is_unfinished[kind.state] and not is_unfinished[run.state]
   if is_back and run.live_key and holder_of(run.live_key) then
     return 0
   end
