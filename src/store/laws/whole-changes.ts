@@ -120,6 +120,16 @@ export const WHOLE_CHANGES = [
     const { message, details, error } = await runById(store, first.id)
     assert.deepEqual({ message, details, error }, { message: null, details: null, error: null })
   }),
+  lawCase(
+    "A first attempt replaces the message that its run was made with, also by nothing",
+    async (store) => {
+      const run = await running(store, aRun({ message: "made by hand" }))
+
+      await store.transition([succeed(run, { message: null, details: null })])
+
+      assert.deepEqual([run.message, (await runById(store, run.id)).message], ["made by hand", null])
+    },
+  ),
   lawCase("A reason and a name stay until another is given", async (store) => {
     const run = await running(store, aRun({ reason: "asked", by: "ann" }))
     const failed = { ...FAILURE, retry: "never" } as const
