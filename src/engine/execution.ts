@@ -17,15 +17,15 @@ import type { Store } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
 import { Completion } from "./completion.ts"
 import { outputOf } from "./output.ts"
+import { infoOf, lastSuccessOf } from "./run-info.ts"
 import { RunLog } from "./run-log.ts"
 import {
   type AnyTask,
   checkPayload,
   DoNotRetry,
-  type LastSuccess,
+  isLater,
   payloadOrThrow,
   RetryAfter,
-  type RunInfo,
   type TaskContext,
 } from "./task.ts"
 
@@ -87,6 +87,7 @@ export class Execution {
     if (this.#abortedBy !== null) return
     this.#abortedBy = new RunAborted(why, ABORT_MESSAGES[why])
     this.#controller?.abort(this.#abortedBy)
+    // A run that must be given back at once isn't kept for the sake of a handler's last words.
     this.#endWithin(why === "stopping" ? 0 : ABORT_GRACE_MS, this.#abortedBy)
   }
 
@@ -119,7 +120,6 @@ export class Execution {
     })
   }
 
-  /** A run that must be given back at once isn't kept for the sake of a handler's last words. */
   #endWithin(graceMs: number, cause: RunAborted): void {
     if (this.#end === null) return
     this.#cancelGrace = this.#clock.setTimer(graceMs, () => this.#end?.({ kind: "aborted", cause }))
@@ -129,7 +129,7 @@ export class Execution {
   async #call(): Promise<void> {
     try {
       const checked = checkPayload(this.#task, this.run.payload)
-      const payload = payloadOrThrow(this.#task, checked instanceof Promise ? await checked : checked)
+      const payload = payloadOrThrow(this.#task, isLater(checked) ? await checked : checked)
       this.#end?.({ kind: "returned", value: await this.#task.run(this.#contextWith(payload)) })
     } catch (thrown) {
       this.#end?.({ kind: "thrown", thrown })
@@ -240,39 +240,5 @@ function retryFor(thrown: unknown): Failure["retry"] {
   } catch {
     // Even to ask a revoked proxy what it is throws.
     return "policy"
-  }
-}
-
-function infoOf(run: Run, policy: RetryPolicy): RunInfo {
-  const { missed } = run
-  return {
-    id: run.id,
-    attempt: run.attempt,
-    isLastAttempt: run.failures + 1 >= policy.attempts,
-    task: run.task,
-    scheduleId: run.scheduleId,
-    scheduledFor: run.scheduledFor === null ? null : new Date(run.scheduledFor),
-    triggeredBy: run.triggeredBy,
-    standsFor: 1 + (missed?.count ?? 0),
-    missed:
-      missed === null
-        ? null
-        : { from: new Date(missed.from), until: new Date(missed.until), count: missed.count },
-  }
-}
-
-async function lastSuccessOf(store: Store, scheduleId: string | null): Promise<LastSuccess | null> {
-  if (scheduleId === null) return null
-  const [run] = await store.findRuns(
-    { scheduleId, states: ["succeeded"] },
-    { orderBy: "completedAt", before: null, limit: 1 },
-  )
-  if (run === undefined) return null
-  return {
-    runId: run.id,
-    scheduledFor: run.scheduledFor === null ? null : new Date(run.scheduledFor),
-    completedAt: new Date(run.completedAt!),
-    message: run.message,
-    details: run.details,
   }
 }

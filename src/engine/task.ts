@@ -152,8 +152,8 @@ function declare(task: AnyTask, id: string, options: DeclaredOptions<unknown>): 
   const { payload, local = false, ...rest } = options
   // Most schemas answer at once, and then a mistake shows here, where it was made; an asynchronous one waits for start.
   const checked = checkPayload(task, toPayload(payload, `Payload of schedule "${id}"`))
-  if (!(checked instanceof Promise)) payloadOrThrow(task, checked)
-  else checked.catch(() => undefined)
+  if (isLater(checked)) Promise.resolve(checked).catch(() => undefined)
+  else payloadOrThrow(task, checked)
   return { id, task, options: rest, payload, isLocal: local }
 }
 
@@ -177,9 +177,14 @@ export function checkPayload(task: AnyTask, payload: Json): Checked {
 
 type Checked = SchemaResult<unknown> | Promise<SchemaResult<unknown>>
 
+/** Whether the schema takes its time; not every promise is one of Node's own. */
+export function isLater(checked: Checked): checked is Promise<SchemaResult<unknown>> {
+  return "then" in checked
+}
+
 /** Stays synchronous if it is: see `declare`. */
 function whenChecked(checked: Checked, next: (result: SchemaResult<unknown>) => Checked): Checked {
-  return checked instanceof Promise ? checked.then(next) : next(checked)
+  return isLater(checked) ? Promise.resolve(checked).then(next) : next(checked)
 }
 
 export function payloadOrThrow(task: AnyTask, result: SchemaResult<unknown>): unknown {

@@ -104,6 +104,33 @@ describe("schemas that answer asynchronously", () => {
     await assert.rejects(test.scheduler.enqueue(task, { userId: "x1" }), { code: "BELFRY_PAYLOAD_INVALID" })
     assert.equal((await test.scheduler.enqueue(task, { userId: "u1" })).outcome, "created")
   })
+
+  test.each([
+    { what: "a promise", later: (result: unknown) => Promise.resolve(result) },
+    {
+      what: "what only has a then",
+      // biome-ignore lint/suspicious/noThenProperty: that is the point of it.
+      later: (result: unknown) => ({ then: (resolve: (value: unknown) => void) => resolve(result) }),
+    },
+  ])("are waited for at the run, also if they answer with $what", async ({ later }) => {
+    const seen: unknown[] = []
+    const validate = (value: unknown) => later({ value: { read: value } }) as Promise<{ value: unknown }>
+    const schema = { "~standard": { version: 1, vendor: "test", validate } } as const
+    const task = defineTask<unknown>({
+      name: "t",
+      payload: schema,
+      run: (context) => void seen.push(context.payload),
+    })
+    await using test = await createTestScheduler({
+      tasks: [task],
+      schedules: [task.schedule("s", { every: "1h", payload: "a" })],
+    })
+
+    await test.scheduler.enqueue(task, "b")
+    await test.advance("1h")
+
+    assert.deepEqual(seen, [{ read: "b" }, { read: "a" }])
+  })
 })
 
 describe("payloads as JSON keeps them", () => {

@@ -1,0 +1,40 @@
+import type { RetryPolicy } from "../core/backoff.ts"
+import type { Run } from "../core/run.ts"
+import type { Store } from "../store/store.ts"
+import type { LastSuccess, RunInfo } from "./task.ts"
+
+/** What a task is told of its run. */
+export function infoOf(run: Run, policy: RetryPolicy): RunInfo {
+  const { missed } = run
+  return {
+    id: run.id,
+    attempt: run.attempt,
+    isLastAttempt: run.failures + 1 >= policy.attempts,
+    task: run.task,
+    scheduleId: run.scheduleId,
+    scheduledFor: run.scheduledFor === null ? null : new Date(run.scheduledFor),
+    triggeredBy: run.triggeredBy,
+    standsFor: 1 + (missed?.count ?? 0),
+    missed:
+      missed === null
+        ? null
+        : { from: new Date(missed.from), until: new Date(missed.until), count: missed.count },
+  }
+}
+
+/** By the store, when the task asks. */
+export async function lastSuccessOf(store: Store, scheduleId: string | null): Promise<LastSuccess | null> {
+  if (scheduleId === null) return null
+  const [run] = await store.findRuns(
+    { scheduleId, states: ["succeeded"] },
+    { orderBy: "completedAt", before: null, limit: 1 },
+  )
+  if (run === undefined) return null
+  return {
+    runId: run.id,
+    scheduledFor: run.scheduledFor === null ? null : new Date(run.scheduledFor),
+    completedAt: new Date(run.completedAt!),
+    message: run.message,
+    details: run.details,
+  }
+}
