@@ -16,7 +16,7 @@ export class Settler {
   readonly #clock: Clock
   #waiting: Waiting[] = []
   #isSending = false
-  #size = 0
+  #sent = 0
 
   constructor(store: Store, clock: Clock) {
     this.#store = store
@@ -25,12 +25,11 @@ export class Settler {
 
   /** How many changes have no answer yet. */
   get size(): number {
-    return this.#size
+    return this.#waiting.length + this.#sent
   }
 
   /** True if the change is in the store; false if the store refused it because the run has moved on. */
   settle(change: RunChange): Promise<boolean> {
-    this.#size++
     return new Promise((resolve, reject) => {
       this.#waiting.push({ change, resolve, reject, tries: 0 })
       void this.#send()
@@ -44,13 +43,15 @@ export class Settler {
     await Promise.resolve()
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, BATCH)
+      this.#sent = batch.length
       try {
         const answers = await this.#store.transition(batch.map(({ change }) => change))
-        this.#size -= batch.length
+        this.#sent = 0
         batch.forEach(({ change, resolve }, index) => {
           resolve(isMade(change, answers[index]!))
         })
       } catch (error) {
+        this.#sent = 0
         await this.#sendAgain(batch, error)
       }
     }
@@ -61,10 +62,8 @@ export class Settler {
   async #sendAgain(batch: readonly Waiting[], error: unknown): Promise<void> {
     const again: Waiting[] = []
     for (const waiting of batch) {
-      if (waiting.tries + 1 >= TRIES) {
-        this.#size--
-        waiting.reject(error)
-      } else again.push({ ...waiting, tries: waiting.tries + 1 })
+      if (waiting.tries + 1 >= TRIES) waiting.reject(error)
+      else again.push({ ...waiting, tries: waiting.tries + 1 })
     }
     this.#waiting.unshift(...again)
     const tries = again[0]?.tries ?? 0

@@ -1,11 +1,8 @@
 /**
  * Reads runs from the arguments, as `kinds.ts` sends them. A kind is how many arguments are fields in common, how many are names
  * of own ones, its head, and these. A run is the number of its kind, its id, a time if it is of a timed kind, and its own values.
- * Needs `KEYS` before it.
  */
 export const KINDS = `
-local now = now_ms()
-local now_text = whole(now)
 local kinds = {}
 
 -- 'begin' makes a record from a kind's head, with the fields that each of its runs gets. Answers where the runs begin.

@@ -6,6 +6,9 @@ import { KINDS } from "./kinds.ts"
  * Needs `RUNS` before it.
  */
 export const NEW_RUNS = `${KINDS}
+local now = now_ms()
+local now_text = whole(now)
+
 -- A kind is also the record of the run that is being added.
 local function read_new_kind(at)
   local state, task = ARGV[at], ARGV[at + 1]

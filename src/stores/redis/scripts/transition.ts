@@ -45,6 +45,9 @@ end
 `
 
 const CHANGING = `
+local now = now_ms()
+local now_text = whole(now)
+
 -- The head of a kind: the state and attempt that the change is decided on, the new state, how the attempt ended, and whether in
 -- how long the runs are due follows their ids.
 local function read_change_kind(at)
