@@ -26,6 +26,29 @@ test("a worker performs as many runs at once as it has slots, and the rest as sl
   assert.equal((await node.runs.count()).succeeded, 9)
 })
 
+test("while ends are being stored the next runs begin, until as many wait for that as there are slots", async () => {
+  await using fleet = new Fleet()
+  const storing = gate()
+  let begun = 0
+  const quick = defineTask({ name: "quick", run: () => void begun++ })
+  const store: Store = {
+    ...fleet.store,
+    async transition(changes) {
+      await storing.promise
+      return fleet.store.transition(changes)
+    },
+  }
+  for (let index = 0; index < 6; index++) await fleet.node().enqueue("quick")
+
+  const node = await fleet.started({ store, tasks: [quick], concurrency: 2 })
+  await fleet.advance("1s")
+  assert.equal(begun, 4)
+
+  storing.open()
+  await fleet.advance("1s")
+  assert.deepEqual([begun, (await node.runs.count()).succeeded], [6, 6])
+})
+
 test("runs of a higher priority go first, and equal ones in the order they became due", async () => {
   await using fleet = new Fleet()
   const order: string[] = []
