@@ -1,31 +1,52 @@
 import { fileURLToPath } from "node:url"
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config"
 
+/**
+ * Two suites. `npm test` runs the projects without "long" in their name: quick, and independent of chance and of how busy
+ * the machine is. `npm run test:long` runs the others: files named `*.long.test.ts`, and the laws on further servers.
+ */
+
 const source = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.meta.url))
 
+const LONG = "**/*.long.test.ts"
 const SLOW = ["test/simulation/**/*.test.ts", "test/chaos/**/*.test.ts", "test/package/**/*.test.ts"]
 const POSTGRES = [
-  "test/conformance/postgres.test.ts",
+  "test/conformance/postgres*.test.ts",
   "test/stores/postgres/**/*.test.ts",
   "test/support/{postgres,pgbouncer}*.test.ts",
 ]
-const REDIS = ["test/conformance/redis.test.ts", "test/stores/redis/**/*.test.ts"]
+const REDIS = ["test/conformance/redis*.test.ts", "test/stores/redis/**/*.test.ts"]
 
-/** Its files share one server, which is found or fetched, started, and gone after the run. */
-function onPostgres(
-  name: string,
-  include: readonly string[],
-  version?: number,
-): TestProjectInlineConfiguration {
+/** A limit for tests that hang, not for tests that are slow: a busy machine must not reach it. */
+const HANGS_AFTER_MS = 240_000
+
+interface Files {
+  readonly include: readonly string[]
+  readonly exclude?: readonly string[]
+}
+
+function project(name: string, { include, exclude = [] }: Files): TestProjectInlineConfiguration {
   return {
     extends: true,
     test: {
       name,
       include: [...include],
+      exclude: [...exclude],
+      testTimeout: HANGS_AFTER_MS,
+      hookTimeout: HANGS_AFTER_MS,
+    },
+  }
+}
+
+/** The files of such a project share one server, which is found or fetched, started, and gone after the run. */
+function onPostgres(name: string, files: Files, version?: number): TestProjectInlineConfiguration {
+  const plain = project(name, files)
+  return {
+    ...plain,
+    test: {
+      ...plain.test,
       globalSetup: "test/support/postgres-setup.ts",
       provide: version === undefined ? {} : { postgresVersion: version },
-      testTimeout: 30_000,
-      hookTimeout: 120_000,
     },
   }
 }
@@ -33,20 +54,19 @@ function onPostgres(
 /** As those on PostgreSQL do. */
 function onRedis(
   name: string,
-  include: readonly string[],
+  files: Files,
   { isValkey }: { isValkey: boolean },
 ): TestProjectInlineConfiguration {
+  const plain = project(name, files)
   return {
-    extends: true,
-    test: {
-      name,
-      include: [...include],
-      globalSetup: "test/support/redis-setup.ts",
-      provide: { isValkey },
-      testTimeout: 30_000,
-      hookTimeout: 120_000,
-    },
+    ...plain,
+    test: { ...plain.test, globalSetup: "test/support/redis-setup.ts", provide: { isValkey } },
   }
+}
+
+/** The same files, but only those of the long suite. */
+function longOf(patterns: readonly string[]): readonly string[] {
+  return patterns.map((pattern) => pattern.replace(/(\*?)\.test\.ts$/, "*.long.test.ts"))
 }
 
 /** The oldest that is supported and the newest; the machine's own is most often between them. */
@@ -60,24 +80,25 @@ export default defineConfig({
     ],
   },
   test: {
-    // `fast` is what `npm run test:runtimes` repeats on every Node line; `slow` needs many seconds, the others a server.
+    // Vitest leaves one of two cores idle unless told.
+    maxWorkers: 2,
     projects: [
-      {
-        extends: true,
-        test: {
-          name: "fast",
-          include: ["src/**/*.test.ts", "test/**/*.test.ts"],
-          exclude: [...SLOW, ...POSTGRES, ...REDIS],
-          testTimeout: 20_000,
-        },
-      },
-      { extends: true, test: { name: "slow", include: SLOW, testTimeout: 900_000 } },
-      onPostgres("postgres", POSTGRES),
+      // What `npm run test:runtimes` repeats on every Node line.
+      project("fast", {
+        include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+        exclude: [LONG, ...SLOW, ...POSTGRES, ...REDIS],
+      }),
+      project("slow", { include: SLOW, exclude: [LONG] }),
+      onPostgres("postgres", { include: POSTGRES, exclude: [LONG] }),
+      onRedis("redis", { include: REDIS, exclude: [LONG] }, { isValkey: false }),
+
+      project("long", { include: [LONG], exclude: longOf([...POSTGRES, ...REDIS]) }),
+      onPostgres("long-postgres", { include: longOf(POSTGRES) }),
       ...VERSIONS.map((version) =>
-        onPostgres(`postgres-${version}`, ["test/conformance/postgres.test.ts"], version),
+        onPostgres(`long-postgres-${version}`, { include: ["test/conformance/postgres.test.ts"] }, version),
       ),
-      onRedis("redis", REDIS, { isValkey: false }),
-      onRedis("valkey", ["test/conformance/redis.test.ts"], { isValkey: true }),
+      onRedis("long-redis", { include: longOf(REDIS) }, { isValkey: false }),
+      onRedis("long-valkey", { include: ["test/conformance/redis.test.ts"] }, { isValkey: true }),
     ],
   },
 })
