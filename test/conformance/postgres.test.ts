@@ -1,7 +1,7 @@
 import { type PostgresStore, postgres } from "belfry/postgres"
 import { LAWS, type Lab } from "belfry/store"
 import { afterEach, describe, test } from "vitest"
-import { freshDatabase } from "../support/fresh-database.ts"
+import { migratedDatabase } from "../support/fresh-database.ts"
 
 /** On a real server, in real time; each peer has connections of its own, as another process would. */
 
@@ -10,7 +10,7 @@ let url = ""
 
 const lab: Lab = {
   async openStore() {
-    url = await freshDatabase()
+    url = await migratedDatabase()
     return open()
   },
   openPeer: open,

@@ -73,6 +73,7 @@ class World implements WorldClock {
   readonly #observer: Observer
   readonly #store: Store
   readonly #planted: Planted
+  readonly #hasBug: boolean
   readonly #nodes: Node[] = []
   /** Operators are far away: what they do takes several slow steps, and others come in between. */
   readonly #operatorWeather: Weather = { ...CALM, isSlow: true }
@@ -90,6 +91,7 @@ class World implements WorldClock {
     })
     this.#chance = chanceOf(seed)
     this.#planted = planted
+    this.#hasBug = planted.inStore !== undefined || planted.inProcess !== undefined
     this.#startAt = this.#chance.pick(STARTS)
     this.#timeline = new Timeline(this.#startAt)
     const memory = createMemoryStore({ now: () => this.storeNow() })
@@ -122,7 +124,7 @@ class World implements WorldClock {
     await this.#passUntil(this.#startAt + DAY)
     this.#heal()
     await this.#passUntil(this.#startAt + DAY + HOUR / 2)
-    this.#observer.onEnd(this.storeNow(), 2 * MINUTE)
+    if (!this.#isOver) this.#observer.onEnd(this.storeNow(), 2 * MINUTE)
     for (const node of this.#nodes) node.kill()
   }
 
@@ -131,7 +133,7 @@ class World implements WorldClock {
     await turn()
     let at = this.#timeline.nextAt
     let turns = 0
-    while (at !== null && at <= until && this.#crash === null) {
+    while (at !== null && at <= until && !this.#isOver) {
       while (this.#timeline.nextAt === at) this.#timeline.step(at)
       await turn()
       turns = this.#timeline.nextAt === at ? turns + 1 : 0
@@ -139,6 +141,11 @@ class World implements WorldClock {
       at = this.#timeline.nextAt
     }
     this.#timeline.jumpTo(until)
+  }
+
+  /** With a bug planted, the first violation is enough; a violation that nobody planted is told with all that follow. */
+  get #isOver(): boolean {
+    return this.#crash !== null || (this.#hasBug && this.#observer.violations.length > 0)
   }
 
   /** At any time, and half of the times just before a full minute, when most is about to happen. */

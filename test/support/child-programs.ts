@@ -48,9 +48,9 @@ export function killPrograms(): void {
 }
 
 export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (let times = 0; times < 600; times++) {
+  for (let times = 0; times < 2_400; times++) {
     if (await condition()) return
     await sleep(50)
   }
-  assert.fail(`${what} within half a minute`)
+  assert.fail(`${what} within two minutes`)
 }

@@ -1,6 +1,6 @@
 import type { TestProject } from "vitest/node"
-import { pgBouncerProgram } from "./pgbouncer.ts"
-import { query, startPostgres } from "./postgres.ts"
+import { postgres } from "../../src/postgres.ts"
+import { createDatabase, query, startPostgres } from "./postgres.ts"
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -8,8 +8,6 @@ declare module "vitest" {
     postgresVersion?: number
     /** The server that all files of the project share. */
     postgres: SharedPostgres
-    /** Never false in continuous integration. */
-    hasPgBouncer: boolean
   }
 }
 
@@ -18,6 +16,8 @@ interface SharedPostgres {
   readonly port: number
   /** How the names of this run's databases begin. */
   readonly prefix: string
+  /** A database with Belfry's tables and nothing in them, to begin others as a copy of. */
+  readonly template: string
 }
 
 /** Runs once before the files of a project that needs PostgreSQL, and not at all if none of them is to run. */
@@ -27,9 +27,17 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const borrowedUrl = process.env["BELFRY_TEST_POSTGRES_URL"]
   const isBorrowed = borrowedUrl !== undefined && version === undefined
   const server = isBorrowed ? borrowed(borrowedUrl, prefix) : await startPostgres({ version })
-  project.provide("postgres", { url: server.url, port: server.port, prefix })
-  project.provide("hasPgBouncer", await hasPgBouncer())
+  const template = await createTemplate(server.url, prefix)
+  project.provide("postgres", { url: server.url, port: server.port, prefix, template })
   return () => server.stop()
+}
+
+async function createTemplate(serverUrl: string, prefix: string): Promise<string> {
+  const url = await createDatabase(serverUrl, prefix)
+  const store = postgres(url)
+  await store.open()
+  await store.close()
+  return new URL(url).pathname.slice(1)
 }
 
 /** A server on this machine that was there before, and keeps nothing of ours. */
@@ -43,12 +51,4 @@ function borrowed(url: string, prefix: string) {
         await query(url, `drop database ${datname} with (force)`)
     },
   }
-}
-
-async function hasPgBouncer(): Promise<boolean> {
-  if ((await pgBouncerProgram()) !== null) return true
-  const reason = "PgBouncer is neither installed nor can it be, except by root on Debian."
-  if (process.env["CI"] || process.env["BELFRY_CI"]) throw new Error(reason)
-  console.warn(`NOT RUN: the tests behind PgBouncer. ${reason}`)
-  return false
 }

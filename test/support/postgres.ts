@@ -29,6 +29,8 @@ export interface PostgresOptions {
 }
 
 export interface DatabaseOptions {
+  /** A database of that server to begin as a copy of; nobody may be connected to it. */
+  readonly template?: string
   /** Such as "en-US", whose order of texts isn't that of their bytes, as it is otherwise. From PostgreSQL 15 on. */
   readonly locale?: string
 }
@@ -111,19 +113,16 @@ export async function connected(url: string): Promise<pg.Client & AsyncDisposabl
   return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() })
 }
 
-/** An empty database on that server. */
+/** A new database on that server, empty unless it has a template. */
 export async function createDatabase(
   serverUrl: string,
   prefix: string,
-  { locale }: DatabaseOptions = {},
+  { template = "template0", locale }: DatabaseOptions = {},
 ): Promise<string> {
   await using client = await connected(serverUrl)
-  const { rows } = await client.query("select current_setting('server_version_num')::int as version")
-  // The way that is the default since 15 takes 200 ms, the only way before it 50 ms.
-  const strategy = rows[0].version >= 150_000 ? "strategy file_copy" : ""
   const order = locale === undefined ? "" : `locale_provider icu icu_locale '${locale}'`
   const name = `${prefix}_${randomBytes(6).toString("hex")}`
-  await client.query(`create database ${name} template template0 ${strategy} ${order}`)
+  await client.query(`create database ${name} template ${template} ${order}`)
   const url = new URL(serverUrl)
   url.pathname = `/${name}`
   return url.href

@@ -1,18 +1,19 @@
 /**
- * One of several processes on one server, until it is killed or told to stop: fires what is due, claims, and finishes what it
- * claimed. `node --import tsx test/chaos/redis-writer.ts <url> <name> <witness>`. It writes each attempt it is given to the
- * file `witness` before it does anything with it, and each that it was told to have finished. On stdin, "stop" ends it; "hold"
- * lets it stand still with its next runs in hand and say so, to be killed there.
+ * One of several processes on one store, until it is killed or told to stop: fires what is due, claims, and finishes what it
+ * claimed. `node --import tsx test/chaos/writer.ts <address> <name> <witness>`. Before it does anything with an attempt, it
+ * writes the attempt to the file `witness`, and afterwards each attempt that the store let it finish. On stdin, "stop" ends the
+ * process; "hold" makes it stand still with its next runs in hand and say so, to be killed there: on a fast machine chance
+ * alone rarely hits a process at work.
  */
 import { appendFileSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
 import { BelfryError } from "belfry"
-import { redis } from "belfry/redis"
 import type { Run } from "belfry/store"
 import { planFire } from "../../src/core/fire.ts"
 import { succeed } from "../../src/core/run.ts"
+import { storeAt } from "./store-at.ts"
 
-const [url, name, witness] = process.argv.slice(2) as [string, string, string]
+const [address, name, witness] = process.argv.slice(2) as [string, string, string]
 const LEASE_MS = 1_000
 
 let isStopping = false
@@ -22,14 +23,14 @@ process.stdin.on("data", (line) => {
   else isStopping = true
 })
 
-const store = redis(url)
+const store = storeAt(address)
 let [faults, finished, forgotten, isListening] = [0, 0, 0, false]
 while (!isStopping) {
   try {
     if (!isListening) await listen()
     if ((await turn()) === 0) await sleep(20)
   } catch (error) {
-    // The server is away. What was in hand is found by whoever comes after the lease.
+    // The server is away. Whatever was in hand is claimed by another process after the lease.
     if (!(error instanceof BelfryError) || error.code !== "BELFRY_STORE_UNAVAILABLE") throw error
     faults++
     await sleep(100)

@@ -1,0 +1,80 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import { Redis } from "ioredis"
+import { startRedis } from "../support/redis.ts"
+import type { Ledger, LedgerRun } from "./ledger.ts"
+import type { Place } from "./place.ts"
+
+/** A server that writes down everything before it answers. */
+export async function redisPlace(): Promise<Place> {
+  const server = await startRedis({ isKept: true })
+  return {
+    address: server.url,
+    async killServer(downMs) {
+      await server.kill()
+      await sleep(downMs)
+      await server.restart()
+    },
+    ledger: () => ledgerOf(server.url),
+    close: () => server.stop(),
+  }
+}
+
+async function ledgerOf(url: string): Promise<Ledger> {
+  const client = new Redis(url)
+  try {
+    const runs: LedgerRun[] = []
+    for (const key of await client.keys(`${RUNS}*`)) runs.push(await runAt(client, key))
+    const nextRunAt = new Map<string, number>()
+    for (const key of await client.keys(`${SCHEDULES}*`))
+      nextRunAt.set(key.slice(SCHEDULES.length), instantOf((await client.hget(key, "next_run"))!))
+    return { runs, nextRunAt, faults: await faultsIn(client, runs) }
+  } finally {
+    client.disconnect()
+  }
+}
+
+const RUNS = "{belfry}:runs:"
+const SCHEDULES = "{belfry}:schedules:"
+
+async function runAt(client: Redis, key: string): Promise<LedgerRun> {
+  const id = key.slice(RUNS.length)
+  const fields = await client.hgetall(key)
+  const stories = (await client.lrange(`{belfry}:attempts:${id}`, 0, -1)).map((text) => JSON.parse(text))
+  // The last attempt, if it ended together with its run, is told by the run itself.
+  const last = [Number(fields["attempt"]), fields["worker_id"], null, null, fields["outcome"]]
+  const all = fields["outcome"] === undefined ? stories : [...stories, last]
+  const missed: { count: number } | undefined = JSON.parse(fields["more"] ?? "{}").missed
+  return {
+    id,
+    scheduleId: fields["schedule_id"]!,
+    scheduledFor: instantOf(fields["scheduled_for"]!),
+    state: fields["state"]!,
+    attempt: Number(fields["attempt"] ?? 0),
+    lost: Number(fields["lost"] ?? 0),
+    standsFor: fields["state"] === "skipped" ? (missed?.count ?? 1) : 1,
+    attempts: all.map(([attempt, workerId, , , outcome]) => ({ attempt, workerId, outcome })),
+  }
+}
+
+/** Schedules are written for people, runs for speed. */
+function instantOf(text: string): number {
+  return /^\d+$/.test(text) ? Number(text) : Date.parse(text)
+}
+
+/** All runs have ended: nothing is left where unfinished ones are found, and the histories hold just these runs. */
+async function faultsIn(client: Redis, runs: readonly LedgerRun[]): Promise<readonly string[]> {
+  const faults: string[] = []
+  for (const pattern of ["queue:*", "waiting:*", "unfinished:*", "live", "running"])
+    for (const key of await client.keys(`{belfry}:${pattern}`)) faults.push(`${key} is left`)
+  const ids = runs.map(({ id }) => id).sort()
+  for (const index of ["created", "scheduled", "completed"]) {
+    const listed = (await client.zrange(`{belfry}:history:${index}`, "0", "-1")).sort()
+    if (listed.join() !== ids.join()) faults.push(`history:${index} doesn't hold exactly the runs`)
+  }
+  for (const state of ["succeeded", "skipped", "running"]) {
+    const counted = Number(await client.hget("{belfry}:counts", `${state}:all`))
+    const stored = runs.filter((run) => run.state === state).length
+    if (counted !== stored) faults.push(`${counted} runs are counted as ${state}, ${stored} are`)
+  }
+  return faults
+}
