@@ -3,11 +3,27 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { basename, dirname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import ts from "typescript"
-import { test } from "vitest"
+import { afterAll, test } from "vitest"
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url))
-const CACHE = join(ROOT, ".cache/docs-code")
+/** Inside the project, for the packages that blocks import. Each process has its own. */
+const CACHE = join(ROOT, `.cache/docs-code-${process.pid}`)
 const BLOCKS = join(CACHE, "blocks")
+const PRELUDE_FILE = join(CACHE, "prelude.d.ts")
+const DOORS = [
+  "index",
+  "cron",
+  "testing",
+  "store",
+  "tasks",
+  "sqlite",
+  "postgres",
+  "redis",
+  "config",
+  "lock",
+].map((door) => join(ROOT, `src/${door}.ts`))
+
+afterAll(() => rmSync(CACHE, { recursive: true, force: true }))
 
 /** What blocks may speak of without saying it again; a block's own declarations come first. */
 const PRELUDE = `
@@ -27,15 +43,11 @@ declare const warehouse: { load(about: { day: string; signal: AbortSignal }): Pr
 /** What a block imports as its reader's own file. */
 const MY_STORE = `export declare function createMyStore(client: MyClient): import("belfry/store").Store`
 
-test("every TypeScript block in the documentation compiles", { timeout: 60_000 }, () => {
-  const blocks = pages().flatMap(blocksOf)
-  rmSync(CACHE, { recursive: true, force: true })
-  for (const folder of [BLOCKS, join(CACHE, "src")]) mkdirSync(folder, { recursive: true })
-  writeFileSync(join(CACHE, "prelude.d.ts"), PRELUDE)
-  writeFileSync(join(CACHE, "src/my-store.ts"), MY_STORE)
-  for (const { file, text } of blocks) writeFileSync(join(BLOCKS, file), text)
+test("every TypeScript block in the documentation compiles", () => {
+  const { program, blocks } = compiled()
+  const files = [PRELUDE_FILE, ...blocks.map(({ file }) => join(BLOCKS, file))]
 
-  const problems = compile([join(CACHE, "prelude.d.ts"), ...blocks.map(({ file }) => join(BLOCKS, file))])
+  const problems = files.flatMap((file) => problemsIn(program, file))
 
   assert.ok(blocks.length > 30, `only ${blocks.length} blocks were found`)
   assert.deepEqual(
@@ -73,19 +85,7 @@ test("every export is in the reference", () => {
     [...reference.matchAll(/`([^`]+)`/g)].flatMap(([, code]) => code!.match(/\w+/g) ?? []),
   )
 
-  const doors = [
-    "index",
-    "cron",
-    "testing",
-    "store",
-    "tasks",
-    "sqlite",
-    "postgres",
-    "redis",
-    "config",
-    "lock",
-  ].map((door) => join(ROOT, `src/${door}.ts`))
-  const missing = exportsOf(doors).filter((name) => !named.has(name))
+  const missing = exportsOf(compiled().program, DOORS).filter((name) => !named.has(name))
 
   assert.deepEqual(missing, [])
 })
@@ -116,6 +116,21 @@ function blocksOf(page: string): readonly Block[] {
   }))
 }
 
+let once: { readonly program: ts.Program; readonly blocks: readonly Block[] } | null = null
+
+/** The blocks of all pages and the entry points of the package, read once for all tests. */
+function compiled(): NonNullable<typeof once> {
+  if (once !== null) return once
+  const blocks = pages().flatMap(blocksOf)
+  for (const folder of [BLOCKS, join(CACHE, "src")]) mkdirSync(folder, { recursive: true })
+  writeFileSync(PRELUDE_FILE, PRELUDE)
+  writeFileSync(join(CACHE, "src/my-store.ts"), MY_STORE)
+  for (const { file, text } of blocks) writeFileSync(join(BLOCKS, file), text)
+  const files = [PRELUDE_FILE, ...blocks.map(({ file }) => join(BLOCKS, file)), ...DOORS]
+  once = { program: programOf(files), blocks }
+  return once
+}
+
 function programOf(files: readonly string[]): ts.Program {
   const config = ts.readConfigFile(join(ROOT, "tsconfig.json"), ts.sys.readFile)
   const { options } = ts.parseJsonConfigFileContent(config.config, ts.sys, ROOT)
@@ -123,8 +138,7 @@ function programOf(files: readonly string[]): ts.Program {
   return ts.createProgram(files, { ...options, noUnusedLocals: false, noUnusedParameters: false })
 }
 
-function exportsOf(files: readonly string[]): readonly string[] {
-  const program = programOf(files)
+function exportsOf(program: ts.Program, files: readonly string[]): readonly string[] {
   const checker = program.getTypeChecker()
   return files.flatMap((file) => {
     const door = checker.getSymbolAtLocation(program.getSourceFile(file)!)!
@@ -132,12 +146,9 @@ function exportsOf(files: readonly string[]): readonly string[] {
   })
 }
 
-function compile(files: readonly string[]): readonly ts.Diagnostic[] {
-  const program = programOf(files)
-  return files.flatMap((file) => {
-    const source = program.getSourceFile(file)
-    return [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)]
-  })
+function problemsIn(program: ts.Program, file: string): readonly ts.Diagnostic[] {
+  const source = program.getSourceFile(file)
+  return [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)]
 }
 
 function explain({ file, start, messageText }: ts.Diagnostic, blocks: readonly Block[]): string {

@@ -5,7 +5,6 @@ import { fileURLToPath } from "node:url"
 import { describe, test } from "vitest"
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url))
-const TSX = fileURLToPath(import.meta.resolve("tsx/cli"))
 
 /** What each example prints when it has done what it shows. */
 const ENDING_BY_THEMSELVES: Readonly<Record<string, RegExp>> = {
@@ -18,7 +17,7 @@ const ENDING_BY_THEMSELVES: Readonly<Record<string, RegExp>> = {
 
 describe.concurrent("each example runs", () => {
   for (const [file, expected] of Object.entries(ENDING_BY_THEMSELVES)) {
-    test(`${file} does what it shows and ends by itself`, { timeout: 30_000 }, async () => {
+    test(`${file} does what it shows and ends by itself`, async () => {
       const { code, output } = await run(file)
 
       assert.equal(code, 0, output)
@@ -26,13 +25,14 @@ describe.concurrent("each example runs", () => {
     })
   }
 
-  test("town-clock.ts says what comes next, and stops gracefully", { timeout: 30_000 }, async () => {
+  test("town-clock.ts says what comes next, and stops gracefully", async () => {
     const { code, output } = await run("town-clock.ts", { until: /opening +the square is clean/ })
 
     assert.equal(code, 0, output)
     assert.match(output, /At 14:00 on Saturday, America\/New_York/)
-    assert.match(output, /next: Sat \d+ \w+, 14:00/)
-    assert.match(output, /What happened\n {2}succeeded +\d/)
+    // In the last minute before that, the seconds are counted down.
+    assert.match(output, /next: (Sat \d+ \w+, 14:00|in \d+ s)/)
+    assert.match(output, /What happened\n( {2}\w+ +\d+\n)* {2}succeeded +\d/)
     assert.match(output, /Stopped\.\n$/)
   })
 })
@@ -49,13 +49,16 @@ test("the README's quick start is the example", () => {
   assert.ok(readme.includes(`\`\`\`ts\n${readFileSync(`${ROOT}/examples/quick-start.ts`, "utf8")}\`\`\``))
 })
 
-/** Runs an example as its reader would; with `until`, asks it to stop once it has printed that. */
+/**
+ * Runs an example; with `until`, asks it to stop once it has printed that. Not by the program `tsx`, which kills what
+ * doesn't answer a signal within 60 ms.
+ */
 function run(
   file: string,
   { until }: { until?: RegExp } = {},
 ): Promise<{ code: number | null; output: string }> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [TSX, `examples/${file}`], { cwd: ROOT })
+    const child = spawn(process.execPath, ["--import", "tsx", `examples/${file}`], { cwd: ROOT })
     let output = ""
     let isAsked = false
     const gather = (chunk: Buffer) => {

@@ -1,5 +1,6 @@
 import fc from "fast-check"
 import { assert, test } from "vitest"
+import { assertProperty } from "../../test/support/properties.ts"
 import { aRetry } from "../../test/support/records.ts"
 import { nextDelayMs } from "./backoff.ts"
 
@@ -38,7 +39,7 @@ test("however many failures, a delay is whole, never above the longest, never be
   })
   const anyChance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
 
-  fc.assert(
+  assertProperty(
     fc.property(anyPolicy, fc.integer({ min: 1, max: 10_000 }), anyChance, (policy, failures, chance) => {
       const delay = nextDelayMs(policy, failures, chance)
 
@@ -46,6 +47,5 @@ test("however many failures, a delay is whole, never above the longest, never be
       assert.isAtMost(delay, policy.maxMs)
       assert.isAtLeast(delay, Math.floor(Math.min(policy.baseMs, policy.maxMs) * (1 - policy.jitter)))
     }),
-    { seed: 20_260_310 },
   )
 })

@@ -164,15 +164,11 @@ describe("long gaps", () => {
   })
 
   test.each([{ cron: "* * * * * *" }, { every: "1s" }, { cron: "@every 1s" }] as const)(
-    "a year of missed seconds by %o costs little",
+    "a year of missed seconds by %o is one run and one record",
     (options) => {
-      const schedule = aSchedule(options)
-      const started = performance.now()
-
-      const plan = planFire(schedule, NO_FACTS, MADE_AT + 365 * DAY)
+      const plan = planFire(aSchedule(options), NO_FACTS, MADE_AT + 365 * DAY)
 
       assert.equal(plan.runs.length, 2)
-      assert.isBelow(performance.now() - started, 2_000)
     },
   )
 

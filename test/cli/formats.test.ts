@@ -1,5 +1,6 @@
 import assert from "node:assert/strict"
 import { describe, test } from "vitest"
+import { FAR_AWAY } from "./nightly.ts"
 import { terminal } from "./support.ts"
 
 describe("formats", () => {
@@ -138,7 +139,7 @@ describe("next", () => {
 
   test("--schedule is about a stored one, with its skips; rules of its own are wrong usage", async () => {
     const shell = terminal()
-    await shell.run("s", "create", "n", "--task", "t", "--cron", "0 9 * * *")
+    await shell.run("s", "create", "n", "--task", "t", "--cron", "0 9 * * *", ...FAR_AWAY)
     await shell.run("s", "skip", "n", "--reason", "holiday")
 
     const next = await shell.json<{ note: string | null }[]>("next", "--schedule", "n", "-n", "2")

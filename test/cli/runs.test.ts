@@ -25,7 +25,7 @@ async function withFailures(options?: Parameters<typeof terminal>[0]): Promise<T
   await scheduler.start({ roles: ["work"] })
   for (let made = 0; made < 3; made++) {
     const { runId } = await scheduler.schedules.trigger("nightly", { asOf: `2026-01-0${made + 1}T00:00:00Z` })
-    await scheduler.runs.wait(runId)
+    await scheduler.runs.wait(runId, { timeout: "10m" })
   }
   await scheduler.stop()
   return shell

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict"
+import { setTimeout as sleep } from "node:timers/promises"
 import { describe, test } from "vitest"
 import type { RunView, WorkerView } from "../../src/index.ts"
 import { type Terminal, terminal } from "./support.ts"
@@ -7,7 +8,7 @@ const CONFIG = {
   commands: {
     hello: { argv: ["echo", "hello \u001b[31mworld"] },
     bad: { argv: ["sh", "-c", "echo oh no >&2; exit 3"] },
-    slow: { argv: ["sleep", "30"] },
+    slow: { argv: ["sleep", "10000"] },
   },
   schedules: [
     { id: "hello", task: "command", cron: "0 0 1 1 *", payload: { command: "hello" } },
@@ -23,11 +24,9 @@ async function started(): Promise<{
 }> {
   const shell = terminal()
   shell.write("belfry.config.json", JSON.stringify(CONFIG))
-  const ended = shell.run("start", "--stop-timeout", "1s")
-  for (let tries = 0; tries < 100; tries++) {
-    if ((await shell.run("worker", "list", "--no-headers", "-q")).out !== "") break
-    await pause(50)
-  }
+  const ended = shell.run("start", "--stop-timeout", "1h")
+  await shell.shows(/Ctrl-C stops it/)
+  while ((await shell.run("worker", "list", "--no-headers", "-q")).out === "") await sleep(10)
   return {
     shell,
     stop: () => {
@@ -115,7 +114,7 @@ describe("belfry start", () => {
   test("without anything scheduled it says how to begin, and in memory that nothing is kept", async () => {
     const shell = terminal()
     const ended = shell.run("start", "--store", "memory:")
-    await pause(300)
+    await shell.shows(/Nothing is scheduled yet/)
     shell.signal("SIGINT")
 
     const { code, err } = await ended
@@ -125,12 +124,6 @@ describe("belfry start", () => {
     assert.match(err, /Nothing is scheduled yet[\s\S]*belfry schedule create hello/)
   })
 })
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms)
-  })
-}
 
 test("doctor on a missing store says so and exits 7", async () => {
   const { code, out } = await terminal().run("doctor")

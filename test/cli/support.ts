@@ -1,10 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import { onTestFinished } from "vitest"
 import type { Io } from "../../src/cli/io.ts"
 import { main } from "../../src/cli/main.ts"
 import { systemClock } from "../../src/engine/clock.ts"
+
+const HANGS_AFTER_MS = 120_000
 
 export interface Answer {
   readonly code: number
@@ -38,6 +41,7 @@ export function terminal(
     env?: Record<string, string>
     zone?: string
     now?: string
+    openStore?: Io["openStore"]
   } = {},
 ): Terminal {
   const folder = mkdtempSync(join(tmpdir(), "belfry-cli-"))
@@ -89,6 +93,7 @@ export function terminal(
           }
         },
         exit: () => undefined,
+        ...(options.openStore === undefined ? {} : { openStore: options.openStore }),
       }
       return { code: await main(argv, io), ...written }
     },
@@ -109,9 +114,12 @@ export function terminal(
       for (const listener of keyListeners) listener(data)
     },
     async shows(pattern) {
-      for (let tries = 0; tries < 300 && !pattern.test(seen); tries++)
-        await new Promise((resolve) => setTimeout(resolve, 10))
-      if (!pattern.test(seen)) throw new Error(`${pattern} was never shown in:\n${seen}`)
+      const startedAt = performance.now()
+      while (!pattern.test(seen)) {
+        if (performance.now() - startedAt > HANGS_AFTER_MS)
+          throw new Error(`${pattern} was never shown in:\n${seen}`)
+        await sleep(10)
+      }
       const shown = seen
       seen = ""
       return shown

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
@@ -16,8 +16,10 @@ beforeAll(() => {
   run("npm", ["run", "build"], root)
   packed = JSON.parse(run("npm", ["pack", "--json", "--pack-destination", folder], root))[0]
   writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module", private: true }))
-  run("npm", ["install", "--no-audit", "--no-fund", "--offline", join(folder, packed.filename)], folder)
-}, 120_000)
+  // With the packages it needs as they are here: neither a registry nor what npm keeps of it decides about this test.
+  const packages = [join(folder, packed.filename), ...neededBy(root)]
+  run("npm", ["install", "--no-audit", "--no-fund", "--offline", "--install-links", ...packages], folder)
+})
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -89,3 +91,10 @@ test("a stranger's program runs on the installed package, through every entry po
     ready: "http",
   })
 })
+
+/** The folders of all packages that the package in this folder needs at run time, and of those that they need. */
+function neededBy(folder: string): readonly string[] {
+  const { dependencies = {} } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
+  const needed = Object.keys(dependencies).map((name) => join(root, "node_modules", name))
+  return [...new Set(needed.flatMap((each) => [each, ...neededBy(each)]))]
+}

@@ -59,7 +59,7 @@ test("waiting for a run lets time pass only as far as it takes", async () => {
 test("time stands still while a task does real work", async () => {
   const self = new URL(import.meta.url)
   const reading = defineTask({ name: "reading", lease: "1s", run: async () => (await readFile(self)).length })
-  await using scheduler = await createTestScheduler({ tasks: [reading] })
+  await using scheduler = await createTestScheduler({ tasks: [reading], patience: "10m" })
 
   await scheduler.scheduler.enqueue(reading)
   await scheduler.advance("1h")
@@ -99,7 +99,7 @@ test("against a real store and clock, a run is waited for", async () => {
   await scheduler.start()
 
   await scheduler.enqueue(digest)
-  const run = await waitForRun(scheduler, { task: digest, state: "succeeded" })
+  const run = await waitForRun(scheduler, { task: digest, state: "succeeded" }, { timeout: "10m" })
 
   assert.equal(run.details, "sent")
   await assert.rejects(waitForRun(scheduler, { state: "failed" }, { timeout: 1 }), /No run matched/)

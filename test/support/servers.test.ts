@@ -1,5 +1,6 @@
 import assert from "node:assert/strict"
 import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs"
 import { connect, createServer } from "node:net"
 import { tmpdir } from "node:os"
@@ -7,7 +8,7 @@ import { join } from "node:path"
 import { afterEach, describe, test } from "vitest"
 import { goneAfter, isAlive } from "./processes.ts"
 import { sweepServers } from "./server-leftovers.ts"
-import { freePort, type ServerPlan, ThrowawayServer } from "./servers.ts"
+import { type ServerPlan, ThrowawayServer } from "./servers.ts"
 
 /** With a server of a few lines: it has a child, as many servers do, and counts its lives in a file. */
 
@@ -74,7 +75,8 @@ test("a server that doesn't start says why, and leaves no folder", async () => {
 })
 
 test("a server whose port was taken in the last moment gets another", async () => {
-  const taken = createServer().listen(await freePort(), "127.0.0.1")
+  const taken = createServer().listen(0, "127.0.0.1")
+  await once(taken, "listening")
   const ports: number[] = []
   const command = (folder: string, port: number) => {
     ports.push(port)
@@ -84,7 +86,8 @@ test("a server whose port was taken in the last moment gets another", async () =
   const server = await start({ ...PLAN, command })
   taken.close()
 
-  assert.deepEqual(ports, [ports[0], server.port])
+  assert.ok(ports.length > 1)
+  assert.equal(ports.at(-1), server.port)
   assert.ok(server.port < 32_768)
 })
 

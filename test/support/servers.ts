@@ -22,8 +22,9 @@ export interface ServerPlan {
   readonly stopSignal: NodeJS.Signals
 }
 
-const READY_WITHIN_MS = 30_000
-const STOPPED_WITHIN_MS = 20_000
+/** Against servers that hang, not against slow machines. */
+const READY_WITHIN_MS = 120_000
+const STOPPED_WITHIN_MS = 60_000
 const PORT_TRIES = 5
 
 /** A server in a folder of its own, that leaves neither a process nor a file behind. */

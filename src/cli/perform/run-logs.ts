@@ -15,13 +15,14 @@ export async function showLogs(call: Call): Promise<ExitCode | undefined> {
   const isWanted = wantedBy(call)
   return withScheduler(call, async ({ scheduler }) => {
     const run = await runOf(scheduler, call.args[0]!)
-    const lines = (await readLog(scheduler, run.id, null)).filter(isWanted)
+    const written = await readLog(scheduler, run.id, null)
+    const lines = written.filter(isWanted)
     const shown = tail === undefined ? lines : lines.slice(Math.max(0, lines.length - tail))
     for (const line of shown) call.io.out(formatLine(call, line))
     if (lines.length === 0 && !call.flags.isOn("follow"))
       hint(call, `Run ${run.id} is ${run.state} and wrote nothing.`)
     if (!call.flags.isOn("follow")) return undefined
-    const last = await lastLine(scheduler, run.id)
+    const last = written.at(-1) ?? null
     return untilInterrupted(call, 500, followLog(call, scheduler, run.id, last, isWanted))
   })
 }
@@ -69,11 +70,6 @@ export async function readLog(
     after = page[page.length - 1]!
   }
   return found
-}
-
-async function lastLine(scheduler: Scheduler, id: string): Promise<Place | null> {
-  const lines = await readLog(scheduler, id, null)
-  return lines[lines.length - 1] ?? null
 }
 
 const LEVELS = ["debug", "info", "warn", "error"] as const

@@ -53,8 +53,9 @@ export async function followRun(
   const follow = isQuiet || call.flags.isOn("json") ? null : followLog(call, scheduler, id, null)
   let told = ""
   const ended = await untilInterrupted(call, 250, async () => {
-    await follow?.()
+    // The run is read before its log: the log of a finished run is complete.
     const run = await scheduler.runs.get(id)
+    await follow?.()
     if (run === null || isOver(run)) return EXIT.done
     const state = `${run.state} ${run.attempt} ${messageOf(run)}`
     if (!isQuiet && state !== told) hintPainted(call, statusLine(call, run))

@@ -1,5 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { assertProperty } from "../../../test/support/properties.ts"
 import { DAY, HOUR, type Instant, MINUTE } from "../instant.ts"
 import type { CronOptions } from "./cron.ts"
 import { describeCron } from "./describe.ts"
@@ -197,7 +198,7 @@ test("expressions called every N minutes or hours are that far apart, all throug
   // Chance rarely meets these, and they are what the words are most often wrong about.
   for (const step of upTo(60)) for (const from of ["*", "0", "1"]) distanceHolds(`${from}/${step} * * * *`)
   for (const step of upTo(24)) for (const from of ["*", "0", "1"]) distanceHolds(`0 ${from}/${step} * * *`)
-  fc.assert(fc.property(someTimes, distanceHolds))
+  assertProperty(fc.property(someTimes, distanceHolds))
 })
 
 function distanceHolds(expression: string): void {
@@ -217,7 +218,7 @@ test("expressions that are that far apart all through two days from midnight are
 })
 
 test("times told one by one are exactly the times of a day", () => {
-  fc.assert(
+  assertProperty(
     fc.property(someTimes, (expression) => {
       const match = /^At (\d\d:\d\d.*) every day$/.exec(sentenceOf(expression))
       if (match === null) return
@@ -229,7 +230,7 @@ test("times told one by one are exactly the times of a day", () => {
 })
 
 test("a stretch begins, ends and repeats as told", () => {
-  fc.assert(
+  assertProperty(
     fc.property(someTimes, (expression) => {
       const match = /^Every (?:(\d+) )?(minute|hour)s? from (\d\d:\d\d) through (\d\d:\d\d) every day$/.exec(
         sentenceOf(expression),

@@ -1,15 +1,10 @@
 import fc from "fast-check"
 import { assert, test } from "vitest"
+import { assertProperty, SEED } from "../../../test/support/properties.ts"
 import { HOUR, type Instant, LATEST, MINUTE } from "../instant.ts"
 import type { CalendarCron, DstPolicy } from "./cron.ts"
 import { parseCron } from "./parse.ts"
 import { nextOccurrence, previousOccurrence } from "./search.ts"
-
-/**
- * What holds for every expression, zone and instant. Another seed:
- * `BELFRY_SEED=7 npx vitest run src/core/cron/search-properties.test.ts`; a failure prints the seed and the path to it.
- */
-const SEED = Number(process.env["BELFRY_SEED"] ?? 20_260_329)
 
 const clocks = new Map<string, Clock>()
 
@@ -28,12 +23,13 @@ const ZONES = [
   "Antarctica/Troll",
 ]
 
+/** What holds for every expression, zone and instant. */
 function holds<Values extends [unknown, ...unknown[]]>(
   title: string,
   numRuns: number,
   property: fc.IProperty<Values>,
 ): void {
-  test(`${title} (seed ${SEED}, ${numRuns} runs)`, () => fc.assert(property, { seed: SEED, numRuns }), 30_000)
+  test(`${title} (seed ${SEED}, ${numRuns} runs)`, () => assertProperty(property, { numRuns }))
 }
 
 holds(

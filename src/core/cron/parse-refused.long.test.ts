@@ -1,0 +1,12 @@
+import { assert, test } from "vitest"
+import { leastCpuMs } from "../../../test/support/cpu-time.ts"
+import { HOSTILE, messageOf } from "../../../test/support/hostile-expressions.ts"
+
+for (const [title, expression] of HOSTILE) {
+  test(`${title}: answered within a few milliseconds`, () => {
+    assert.isBelow(
+      leastCpuMs(() => messageOf(expression)),
+      20,
+    )
+  })
+}

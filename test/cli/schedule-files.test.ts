@@ -1,0 +1,71 @@
+import assert from "node:assert/strict"
+import { describe, test } from "vitest"
+import { getSchedule, withNightly } from "./nightly.ts"
+
+describe("files", () => {
+  test("what is exported applies as no change, as YAML and as JSON", async () => {
+    const shell = await withNightly()
+    await shell.run(
+      "s",
+      "create",
+      "ping",
+      "--task",
+      "http",
+      "--every",
+      "90s",
+      "--payload",
+      '{"url":"https://example.com"}',
+      "--timeout",
+      "1m",
+    )
+    for (const format of ["yaml", "json"]) {
+      shell.input = (await shell.run("export", "--format", format)).out
+
+      assert.equal((await shell.run("diff", "-f", "-")).code, 0, shell.input)
+    }
+    assert.match((await shell.run("export", "--task", "http")).out, /every: 90s\n {4}timeout: 1m\n/)
+  })
+
+  test("apply creates, changes and prunes by tag; diff exits 1 before and 0 after", async () => {
+    const shell = await withNightly()
+    await shell.run("s", "create", "old", "--task", "t", "--every", "1h", "--tag", "team")
+    shell.write(
+      "s.yaml",
+      "schedules:\n  - {id: nightly, task: report, cron: 0 4 * * *}\n  - {id: new, task: t, every: 5m, tags: [team]}\n",
+    )
+
+    const diff = await shell.run("diff", "-f", "s.yaml", "--no-headers")
+    const dry = await shell.run("apply", "-f", "s.yaml", "--dry-run")
+    const values = await shell.run("apply", "-f", "s.yaml", "--dry-run", "--diff", "--no-headers")
+    const applied = await shell.run("apply", "-f", "s.yaml", "--prune", "-l", "team", "--yes")
+
+    assert.equal(diff.code, 1)
+    assert.match(diff.out, /^nightly\tchange\ttriggers, timezone\nnew\tcreate\t\n$/)
+    assert.match(dry.err, /1 created, 1 changed.*Nothing was changed/)
+    assert.match(
+      values.out,
+      /^nightly\tchange\tcron: "30 2 \* \* \*" → "0 4 \* \* \*", timezone: "Europe\/Berlin" → null\n/,
+    )
+    assert.match(applied.err, /1 created, 1 changed, 0 the same, 1 deleted/)
+    assert.equal((await shell.run("diff", "-f", "s.yaml")).code, 0)
+    assert.equal((await getSchedule(shell)).timezone, "UTC")
+  })
+
+  test.each([
+    ["schedules: [", 6, /can't be read/],
+    ["schedules:\n  - task: t\n", 6, /has no id/],
+    ["hello: there", 6, /holds no schedules/],
+    ["- {id: a, task: t, every: 5m}\n- {id: a, task: t, every: 6m}", 6, /again in/],
+    ["- {id: a, task: t, evry: 5m}", 6, /evry is not an option/],
+    ["- {id: a, task: t, every: 5m}\n- {id: b, task: t, cron: 0 25 * * *}", 6, /Hour "25"/],
+  ])("a bad file changes nothing: %s", async (text, code, what) => {
+    const shell = await withNightly()
+    shell.write("s.yaml", text)
+
+    const answer = await shell.run("apply", "-f", "s.yaml")
+
+    assert.equal(answer.code, code, answer.err)
+    assert.match(answer.err, what)
+    assert.equal((await shell.json<object[]>("schedule", "list")).length, 1)
+  })
+})

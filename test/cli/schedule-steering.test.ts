@@ -1,0 +1,88 @@
+import assert from "node:assert/strict"
+import { describe, test } from "vitest"
+import { FAR_AWAY, getSchedule, withNightly } from "./nightly.ts"
+
+describe("steering", () => {
+  test("pause and resume, with why, who and until when", async () => {
+    const shell = await withNightly()
+
+    await shell.run("schedule", "pause", "nightly", "--reason", "moving", "--until", "+2d")
+    const paused = await getSchedule(shell)
+    const { out } = await shell.run("schedule", "list", "--status", "paused", "-o", "name")
+    await shell.run("schedule", "resume", "--all")
+
+    assert.deepEqual([paused.paused?.reason, paused.paused?.by, out], ["moving", "ada@host", "nightly\n"])
+    assert.equal((await getSchedule(shell)).paused, null)
+  })
+
+  test("skip, move and restore one occurrence, named in the schedule's zone", async () => {
+    const shell = await withNightly({}, ...FAR_AWAY)
+    const next = () =>
+      shell.json<{ scheduledFor: string; isSkipped: boolean; note: string | null }[]>(
+        "schedule",
+        "next",
+        "nightly",
+        "-n",
+        "2",
+      )
+
+    const skipped = await shell.run("schedule", "skip", "nightly", "--reason", "holiday")
+    const [first] = await next()
+    await shell.run("schedule", "restore", "nightly")
+    const [restored] = await next()
+    const moved = await shell.run(
+      "schedule",
+      "move",
+      "nightly",
+      "--to",
+      first!.scheduledFor.replace(":30:00", ":45:00"),
+    )
+
+    assert.equal(skipped.code, 0, skipped.err)
+    assert.deepEqual([first!.isSkipped, first!.note], [true, "left out: holiday"])
+    assert.equal(restored!.isSkipped, false)
+    assert.equal(moved.code, 0, moved.err)
+    assert.match((await next())[0]!.note!, /^moved from .* 02:30/)
+  })
+
+  test("an unknown key suggests the nearest one, and nothing is changed", async () => {
+    const shell = await withNightly()
+
+    const { code, err } = await shell.run("schedule", "pause", "nightly", "nigthly")
+
+    assert.equal(code, 3)
+    assert.match(err, /There is no schedule "nigthly"\.\n.*Did you mean nightly\?/)
+    assert.equal((await getSchedule(shell)).paused, null)
+  })
+
+  test("delete asks on a terminal, and needs --yes elsewhere", async () => {
+    const shell = await withNightly()
+    const seen = await withNightly({ isTerminal: true })
+    seen.answers = ["n", "y"]
+
+    const unasked = await shell.run("schedule", "delete", "nightly")
+    const declined = await seen.run("schedule", "delete", "nightly")
+    const confirmed = await seen.run("schedule", "delete", "nightly")
+
+    assert.deepEqual([unasked.code, declined.code, confirmed.code], [2, 2, 0])
+    assert.match(unasked.err, /Add --yes/)
+    assert.equal((await shell.run("schedule", "delete", "nightly", "--yes")).code, 0)
+    assert.equal((await shell.run("schedule", "get", "nightly")).code, 3)
+  })
+
+  test("backfill plans first, and makes runs once it is told to", async () => {
+    const shell = await withNightly()
+    const backfill = (...rest: readonly string[]) => shell.run("schedule", "backfill", "nightly", ...rest)
+    const days = ["--from", "2026-01-05", "--to", "2026-01-08", "--no-headers"]
+
+    const plan = await backfill(...days, "--dry-run")
+    const max = await backfill("--from", "-3d", "--max", "1", "--yes")
+    const done = await backfill(...days, "--yes")
+    const again = await backfill(...days, "--yes")
+
+    assert.equal(plan.out.trim().split("\n").length, 3, plan.err)
+    assert.equal(max.code, 5)
+    assert.match(done.out, /^nightly@.*~backfill\n/)
+    assert.match(again.err, /0 occurrences to backfill\. 3 already have a run/)
+  })
+})

@@ -1,0 +1,76 @@
+import assert from "node:assert/strict"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { onTestFinished, test } from "vitest"
+import { goneAfter, isAlive, pidIn } from "../support/processes.ts"
+import { DEAF, folderOfTest, LEFT_BEHIND, perform } from "./command-run.ts"
+
+/** So long that only SIGTERM can have ended what is gone before it. */
+const LONG_GRACE = "10m"
+
+test("a timeout stops the command with SIGTERM and fails the attempt", async () => {
+  const { ended } = perform({ argv: ["sleep", "1000"], timeout: "300ms" }, { grace: LONG_GRACE })
+
+  const { success, message, details } = await ended
+
+  assert.equal(success, false)
+  assert.match(message, /was stopped after its timeout of 300ms/)
+  assert.deepEqual([details["signal"], details["timedOut"]], ["SIGTERM", true])
+})
+
+test("an abort stops the whole group, children and grandchildren, and is passed on", async () => {
+  const controller = new AbortController()
+  const { ended, lines } = perform(
+    { argv: ["sh", "-c", "sh -c 'sleep 1000 & echo grandchild $!; wait' & echo child $!; wait"] },
+    { signal: controller.signal, grace: LONG_GRACE },
+  )
+  const pids = [await pidIn(lines, "child"), await pidIn(lines, "grandchild")]
+
+  controller.abort(new Error("cancelled by somebody"))
+
+  await assert.rejects(ended, /cancelled by somebody/)
+  assert.deepEqual(pids.map(isAlive), [false, false])
+})
+
+test("processes that ignore SIGTERM are killed after the grace", async () => {
+  const controller = new AbortController()
+  const { ended, lines } = perform({ argv: DEAF }, { signal: controller.signal, grace: "200ms" })
+  const pids = [await pidIn(lines, "child"), await pidIn(lines, "grandchild")]
+
+  controller.abort(new Error("cancelled"))
+
+  await assert.rejects(ended, /cancelled/)
+  await goneAfter(pids)
+})
+
+test("a command that is aborted before it starts leaves nothing", async () => {
+  const { ended } = perform(
+    { argv: ["sleep", "1000"] },
+    { signal: AbortSignal.abort(new Error("too late")), grace: "200ms" },
+  )
+
+  await assert.rejects(ended, /too late/)
+})
+
+test("a guard that is killed takes its command with it", async () => {
+  const { ended, lines } = perform({ argv: ["sh", "-c", "echo child $$; echo guard $PPID; sleep 1000"] })
+  const child = await pidIn(lines, "child")
+
+  process.kill(await pidIn(lines, "guard"), "SIGKILL")
+  const { success } = await ended
+
+  assert.equal(success, false)
+  await goneAfter([child])
+})
+
+test("a process that left the group and holds the output doesn't hold the run", async () => {
+  const folder = folderOfTest()
+
+  const { ended, lines } = perform({ argv: LEFT_BEHIND, cwd: folder })
+  const { success, message } = await ended
+  const child = Number(readFileSync(join(folder, "pid"), "utf8"))
+  onTestFinished(() => void process.kill(child, "SIGKILL"))
+
+  assert.equal(success, true, message)
+  assert.deepEqual([lines, isAlive(child)], [["done"], true])
+})
