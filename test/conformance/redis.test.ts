@@ -1,32 +1,20 @@
-import { redis } from "belfry/redis"
-import { LAWS, type Lab, type Store } from "belfry/store"
-import { afterEach, describe, test } from "vitest"
+import { LAWS, type Lab } from "belfry/store"
+import { describe, test } from "vitest"
+import { anOpenStore } from "../stores/redis/scratch.ts"
 import { freshPrefix } from "../support/redis-prefix.ts"
 
 /** On a real server, in real time; each peer has a connection of its own, as another process would. */
 
-const opened: Store[] = []
 let place = { url: "", prefix: "" }
 
 const lab: Lab = {
   async openStore() {
     place = freshPrefix()
-    return open()
+    return anOpenStore(place)
   },
-  openPeer: open,
+  openPeer: () => anOpenStore(place),
   pass: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
 }
-
-async function open(): Promise<Store> {
-  const store = redis(place.url, { prefix: place.prefix })
-  await store.open()
-  opened.push(store)
-  return store
-}
-
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((store) => store.close()))
-})
 
 for (const { number, name, cases } of LAWS) {
   describe(`Law ${number}, ${name}, of the Redis store`, () => {

@@ -4,6 +4,21 @@ import { promisify } from "node:util"
 
 const TSX = fileURLToPath(import.meta.resolve("tsx/cli"))
 const COUNTER = fileURLToPath(new URL("./counter.ts", import.meta.url))
+const LOCK = new URL("../../src/lock.ts", import.meta.url).href
+
+/** A process that lives so long would live for an hour. */
+const HANGS_MS = 200_000
+
+/** What a program with locks in memory prints, which it has as `locks`. */
+export async function printedBy(program: string): Promise<string> {
+  const text = `(async () => {
+    const { createLocks, memoryLocks } = await import(${JSON.stringify(LOCK)})
+    const locks = createLocks(memoryLocks())
+    ${program}
+  })()`
+  const { stdout } = await promisify(execFile)(process.execPath, [TSX, "--eval", text], { timeout: HANGS_MS })
+  return stdout.trim()
+}
 
 export interface Turn {
   readonly count: number

@@ -1,3 +1,4 @@
+import { LONG_MS } from "../../src/lock/laws/law.ts"
 import type { LockShelf } from "../../src/lock/memory.ts"
 import type { AcquireAnswer, LockBackend } from "../../src/lock.ts"
 import { turn } from "./lab.ts"
@@ -16,8 +17,6 @@ function broken(
 ): BrokenLocks {
   return { law, bug, make: (sound, shelf) => ({ ...sound, ...breakIt(sound, shelf) }) }
 }
-
-const LONG_MS = 60_000
 
 /** What all connections of one broken backend know. */
 const extendedBy = new WeakMap<LockShelf, number>()

@@ -2,10 +2,12 @@ import assert from "node:assert/strict"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { sqlite, sqliteLocks } from "belfry/sqlite"
+import { sqlite } from "belfry/sqlite"
 import { afterEach, describe, test } from "vitest"
 import { LOCK_LAWS, type LockBackend, type LockLab } from "../../src/lock.ts"
+import { createSqliteLocks } from "../../src/stores/sqlite/locks.ts"
 import { inAnotherProcess } from "./another-process.ts"
+import { PATIENCE_MS, patientClock } from "./patient-clock.ts"
 
 /** On a real file, in real time; each peer is a connection of its own. */
 
@@ -25,7 +27,7 @@ const lab: LockLab = {
 }
 
 async function open(): Promise<LockBackend> {
-  const backend = sqliteLocks(path)
+  const backend = createSqliteLocks({ path, durability: "normal", lockDeadlineMs: PATIENCE_MS }, patientClock)
   opened.push(backend)
   await backend.open()
   return backend

@@ -4,7 +4,7 @@ import { freshDatabase } from "./fresh-database.ts"
 import { type PgBouncer, startPgBouncer } from "./pgbouncer.ts"
 import { connected, query } from "./postgres.ts"
 
-describe.skipIf(!inject("hasPgBouncer"))("PgBouncer", () => {
+describe("PgBouncer", () => {
   let bouncer: PgBouncer
   let url: string
 

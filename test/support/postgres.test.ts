@@ -32,7 +32,7 @@ describe("a server of one's own", () => {
   let database: string
 
   beforeAll(async () => {
-    postgres = await startPostgres()
+    postgres = await startPostgres({ fsync: true })
     database = await postgres.freshDatabase()
     await query(database, "create table bells (name text)")
   })
@@ -59,6 +59,10 @@ describe("a server of one's own", () => {
     await assert.rejects(client.query("select 1"))
     await query(database, "select name from bells")
   })
+
+  test("waits for the disk if it was told to", async () => {
+    assert.deepEqual(await query(postgres.url, "show fsync"), [{ fsync: "on" }])
+  })
 })
 
 test("a stopped server leaves neither a process nor a folder, killed before or not", async () => {
@@ -82,28 +86,6 @@ test("the server of a test process that died is swept by the next", async () => 
   await goneAfter([pid])
   assert.equal(existsSync(folder), false)
 })
-
-test("a server can be told to wait for the disk", async () => {
-  await settingOf("fsync", { fsync: true }, /^on$/)
-})
-
-for (const version of [13, 18]) {
-  test(`PostgreSQL ${version} can be had`, async ({ skip }) => {
-    skip(version < 15 && `${process.platform}-${process.arch}` !== "linux-x64", "It exists for one platform")
-
-    await settingOf("server_version", { version }, new RegExp(`^${version}\\.`))
-  })
-}
-
-async function settingOf(name: string, options: Parameters<typeof startPostgres>[0], expected: RegExp) {
-  const postgres = await startPostgres(options)
-  try {
-    const rows = await query<Record<string, string>>(postgres.url, `show ${name}`)
-    assert.match(rows[0]![name]!, expected)
-  } finally {
-    await postgres.stop()
-  }
-}
 
 async function folderOf(url: string): Promise<string> {
   const [row] = await query<{ data_directory: string }>(url, "show data_directory")

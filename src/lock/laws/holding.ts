@@ -1,6 +1,17 @@
 import assert from "node:assert/strict"
 import type { LockBackend } from "../backend.ts"
-import { acquired, assertHeld, LONG_MS, type LockLaw, lawCase, SHORT_MS, together, withPeers } from "./law.ts"
+import {
+  acquired,
+  assertHeld,
+  extendedInTime,
+  foundHeld,
+  LONG_MS,
+  type LockLaw,
+  lawCase,
+  SHORT_MS,
+  together,
+  withPeers,
+} from "./law.ts"
 
 export const ALONE: LockLaw = {
   number: 1,
@@ -51,11 +62,11 @@ export const OWNED: LockLaw = {
   statement: "Only the holder extends or releases, and only while it holds.",
   cases: [
     lawCase("Nobody else can extend a lock", async (locks) => {
-      await acquired(locks, "invoices", "first", SHORT_MS)
+      await acquired(locks, "invoices", "first", LONG_MS)
 
-      assert.equal(await locks.extend("invoices", "second", LONG_MS), false)
+      assert.equal(await locks.extend("invoices", "second", 2 * LONG_MS), false)
 
-      assert.ok((await assertHeld(locks, "invoices")) <= SHORT_MS, "it ends when it would have")
+      assert.ok((await assertHeld(locks, "invoices")) <= LONG_MS, "it ends when it would have")
     }),
     lawCase("Nobody else can release a lock", async (locks) => {
       await acquired(locks, "invoices", "first")
@@ -82,12 +93,11 @@ export const OWNED: LockLaw = {
       await acquired(locks, "invoices", "second")
     }),
     lawCase("A lock that is extended outlives its first time", async (locks, lab) => {
-      await acquired(locks, "invoices", "first", SHORT_MS)
+      const { name, ttlMs } = await extendedInTime(locks)
 
-      assert.equal(await locks.extend("invoices", "first", LONG_MS), true)
-      await lab.pass(2 * SHORT_MS)
+      await lab.pass(2 * ttlMs)
 
-      await assertHeld(locks, "invoices")
+      await assertHeld(locks, name)
     }),
     lawCase("Extending counts from now: it can also shorten", async (locks, lab) => {
       await acquired(locks, "invoices", "first", LONG_MS)
@@ -106,12 +116,11 @@ export const PASSING: LockLaw = {
   statement: "A hold ends by itself when its time is up; its holder then has no rights left.",
   cases: [
     lawCase("A lock whose time is up is free", async (locks, lab) => {
-      await acquired(locks, "invoices", "first", SHORT_MS)
-      await assertHeld(locks, "invoices")
+      const { name, ttlMs } = await foundHeld(locks)
 
-      await lab.pass(2 * SHORT_MS)
+      await lab.pass(2 * ttlMs)
 
-      await acquired(await lab.openPeer(), "invoices", "second")
+      await acquired(await lab.openPeer(), name, "second")
     }),
     lawCase("A holder whose time is up can neither extend nor release", async (locks, lab) => {
       await acquired(locks, "extended", "first", SHORT_MS)

@@ -33,10 +33,10 @@ export function lawCase(
   return { title, prove: async (lab) => proof(await lab.openBackend(), lab) }
 }
 
-/** Longer than a case takes. */
-export const LONG_MS = 60_000
-/** Short enough to wait for, and long enough for a few calls on a busy machine. */
-export const SHORT_MS = 400
+/** Longer than a case takes, however slow the machine: for a hold that a case finds still there. */
+export const LONG_MS = 600_000
+/** Soon over: for a hold whose end a case waits for. One call may last longer, so no case counts on it before. */
+export const SHORT_MS = 25
 
 /** Acquires, and answers the fence. */
 export async function acquired(
@@ -56,6 +56,40 @@ export async function assertHeld(locks: LockBackend, name: string): Promise<numb
   assert.equal(answer.outcome, "held", `"${name}" is held`)
   return answer.outcome === "held" ? answer.forMs : 0
 }
+
+/** A hold that somebody else has found held, and that ends within `ttlMs`. */
+export interface PassingHold {
+  readonly name: string
+  readonly ttlMs: number
+  /** What the one who found it held was told. */
+  readonly forMs: number
+}
+
+/**
+ * A slow machine may need longer for the question than a short hold lasts. Then there is nothing to see, and another lock is
+ * held for longer.
+ */
+export async function foundHeld(locks: LockBackend): Promise<PassingHold> {
+  for (let ttlMs = SHORT_MS; ttlMs < LONG_MS; ttlMs *= LONGER) {
+    const name = `held for ${ttlMs}`
+    await acquired(locks, name, "first", ttlMs)
+    const answer = await locks.acquire(name, "a-stranger", ttlMs)
+    if (answer.outcome === "held") return { name, ttlMs, forMs: answer.forMs }
+  }
+  return assert.fail("a lock is held for as long as was asked for")
+}
+
+/** As `foundHeld`, but the holder has extended its hold: by its first time alone it would end within `ttlMs`. */
+export async function extendedInTime(locks: LockBackend): Promise<Omit<PassingHold, "forMs">> {
+  for (let ttlMs = SHORT_MS; ttlMs < LONG_MS; ttlMs *= LONGER) {
+    const name = `extended after ${ttlMs}`
+    await acquired(locks, name, "first", ttlMs)
+    if (await locks.extend(name, "first", LONG_MS)) return { name, ttlMs }
+  }
+  return assert.fail("its holder extends a lock")
+}
+
+const LONGER = 4
 
 const PEERS = 4
 

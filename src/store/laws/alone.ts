@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { ATTEMPTS_KEPT, cancel, type Run, release, retry, succeed } from "../../core/run.ts"
 import { ALONE_RACING } from "./alone-racing.ts"
-import { aClaim, aHeartbeat, aRun, aSkip, heldRun, SHORT_MS } from "./factories.ts"
+import { aClaim, aHeartbeat, aRun, aSkip, heldRun, MOMENT_MS, SHORT_MS } from "./factories.ts"
 import { type Law, lawCase } from "./law.ts"
 import {
   abandoned,
@@ -139,7 +139,7 @@ const losing = [
     const { id } = await enqueued(store, aRun())
     for (let attempt = 1; attempt <= ATTEMPTS_KEPT + 2; attempt++) {
       await claimed(store, id, { tasks: [{ name: "report", leaseMs: 1 }] })
-      await lab.pass(5)
+      await lab.pass(1 + MOMENT_MS)
     }
 
     const { lost, attempts } = await claimed(store, id)

@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { DEFAULT_RETRY } from "../../core/backoff.ts"
 import { cancel, fail, succeed } from "../../core/run.ts"
 import type { RunFilter, ScheduleFilter, Store } from "../store.ts"
-import { AN_INSTANT, aClaim, aRun, aSchedule, aSkip, SHORT_MS } from "./factories.ts"
+import { AN_INSTANT, aClaim, aRun, aSchedule, aSkip, MOMENT_MS } from "./factories.ts"
 import { lawCase } from "./law.ts"
 import { aPage, created, enqueued, idsOf, pagedRuns, runById, sorted } from "./steps.ts"
 
@@ -34,7 +34,7 @@ export const BOUNDED_PAGES = [
   lawCase("Runs come newest first, and a page ends at its limit", async (store, lab) => {
     for (const id of ["m-oldest", "z-middle", "a-newest"]) {
       await enqueued(store, aRun({ id }))
-      await lab.pass(SHORT_MS / 10)
+      await lab.pass(MOMENT_MS)
     }
 
     assert.deepEqual(idsOf(await store.findRuns({}, aPage({ limit: 2 }))), ["a-newest", "z-middle"])
@@ -64,7 +64,7 @@ export const BOUNDED_PAGES = [
     ])
     for (const id of ["late", "plain", "early"]) {
       await store.transition([cancel(await runById(store, id), { reason: null, by: null })!])
-      await lab.pass(SHORT_MS / 10)
+      await lab.pass(MOMENT_MS)
     }
 
     const byOccurrence = await store.findRuns({}, aPage({ orderBy: "scheduledFor" }))

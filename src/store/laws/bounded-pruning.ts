@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { cancel } from "../../core/run.ts"
-import { aHeartbeat, aLogLine, aPruning, aRun, aSkip, aWorker, SHORT_MS } from "./factories.ts"
+import { aHeartbeat, aLogLine, aPruning, aRun, aSkip, aWorker, MOMENT_MS, SHORT_MS } from "./factories.ts"
 import { lawCase } from "./law.ts"
 import { aPage, enqueued, idsOf, logOf, runById, several, sorted } from "./steps.ts"
 
@@ -42,11 +42,11 @@ export const BOUNDED_PRUNING = [
   lawCase("The newest are those that were completed last, whenever they were created", async (store, lab) => {
     for (const id of ["created first", "created last"]) {
       await enqueued(store, aRun({ id, scheduleId: "s1" }))
-      await lab.pass(SHORT_MS / 10)
+      await lab.pass(MOMENT_MS)
     }
     for (const id of ["created last", "created first"]) {
       await store.transition([cancel(await runById(store, id), { reason: null, by: null })!])
-      await lab.pass(SHORT_MS / 10)
+      await lab.pass(MOMENT_MS)
     }
     await lab.pass(3 * SHORT_MS)
 
@@ -57,7 +57,7 @@ export const BOUNDED_PRUNING = [
   lawCase("The newest of each schedule stay whatever their age", async (store, lab) => {
     for (const age of ["oldest", "middle", "newest"]) {
       await store.enqueue(["s1", "s2"].map((id) => aSkip({ id: `${id} ${age}`, scheduleId: id })))
-      await lab.pass(SHORT_MS / 10)
+      await lab.pass(MOMENT_MS)
     }
     await lab.pass(3 * SHORT_MS)
 
@@ -69,7 +69,7 @@ export const BOUNDED_PRUNING = [
   }),
   lawCase("Those that stay don't use up the limit", async (store, lab) => {
     await store.enqueue(several(3, (index) => aSkip({ scheduleId: `kept-${index}` })))
-    await lab.pass(SHORT_MS / 10)
+    await lab.pass(MOMENT_MS)
     await store.enqueue(several(2, (index) => aSkip({ id: `loose-${index}` })))
     await lab.pass(3 * SHORT_MS)
 

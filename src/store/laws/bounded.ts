@@ -1,10 +1,22 @@
 import assert from "node:assert/strict"
+import type { NewRun } from "../../core/run.ts"
 import type { StoredLogLine } from "../store.ts"
 import { BOUNDED_PAGES } from "./bounded-pages.ts"
 import { BOUNDED_PRUNING } from "./bounded-pruning.ts"
-import { aClaim, aHeartbeat, aLogLine, aPlan, aRun, aSchedule, aWorker, SHORT_MS } from "./factories.ts"
+import {
+  aClaim,
+  aHeartbeat,
+  aLogLine,
+  aPlan,
+  aRun,
+  aSchedule,
+  aWorker,
+  LONG_MS,
+  MOMENT_MS,
+  SHORT_MS,
+} from "./factories.ts"
 import { type Law, lawCase } from "./law.ts"
-import { created, enqueued, idsOf, several, sorted } from "./steps.ts"
+import { created, enqueued, idsOf, several, sorted, withTimeEnough } from "./steps.ts"
 
 function placeOf({ attempt, number }: StoredLogLine) {
   return { attempt, number }
@@ -18,7 +30,7 @@ const limits = [
       for (const id of ids) await created(store, aSchedule({ id, nextRunAt: 0 }))
 
       const fired: string[] = []
-      for (let reads = 0; reads < 50 && fired.length < 5; reads++) {
+      for (let reads = 0; reads < 200 && fired.length < 5; reads++) {
         const { due } = await store.dueSchedules({ limit: 2 })
         assert.ok(due.length <= 2, `${due.length} were returned`)
         const plans = due.map(({ schedule }) => aPlan({ ...schedule, nextRunAt: null }))
@@ -71,19 +83,31 @@ const limits = [
     assert.deepEqual(idsOf(rest.runs), ["p0", "p-10", "p-1000000"])
   }),
   lawCase("Among equal priorities the longest due goes first, whichever came first", async (store, lab) => {
-    const now = await store.now()
-    await store.enqueue([
-      aRun({ id: "second", delayMs: 200 }),
-      aRun({ id: "urgent", delayMs: 300, priority: 1 }),
-      aRun({ id: "first", delayMs: 100 }),
-      aRun({ id: "third", notBefore: now - 1, delayMs: 300 }),
-    ])
-    await lab.pass(4 * SHORT_MS)
+    await withTimeEnough(async (marginMs) => {
+      const task = `task ${marginMs}`
+      const now = await store.now()
+      const at = (moments: number) => now + marginMs + moments * MOMENT_MS
+      const run = (name: string, over: Partial<NewRun>) => aRun({ id: `${name} ${marginMs}`, task, ...over })
+      await store.enqueue([
+        run("second", { notBefore: at(2) }),
+        run("urgent", { notBefore: at(3), priority: 1 }),
+        run("first", { notBefore: at(1) }),
+        run("third", { notBefore: now - 1, delayMs: at(4) - now }),
+      ])
+      // Those that were due before they were stored count from then.
+      if ((await store.now()) >= at(1)) return "too late"
+      await lab.pass(at(5) - now)
 
-    const one = await store.claim(aClaim({ limit: 2 }))
-    const two = await store.claim(aClaim({ limit: 2 }))
+      const claim = aClaim({ tasks: [{ name: task, leaseMs: LONG_MS }], limit: 2 })
+      const given = [...(await store.claim(claim)).runs, ...(await store.claim(claim)).runs]
 
-    assert.deepEqual([...idsOf(one.runs), ...idsOf(two.runs)], ["urgent", "first", "second", "third"])
+      const order = ["urgent", "first", "second", "third"]
+      assert.deepEqual(
+        idsOf(given),
+        order.map((name) => `${name} ${marginMs}`),
+      )
+      return "proved"
+    })
   }),
   lawCase("No more log lines are returned than asked for, and the pages hold each once", async (store) => {
     const { id } = await enqueued(store, aRun())

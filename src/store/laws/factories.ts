@@ -128,8 +128,10 @@ export const AN_INSTANT: Instant = 1_774_594_800_000
 
 /** Ends in no test, however slow the server. */
 export const LONG_MS = 600_000
-/** Ends soon: for what a test then waits for. */
-export const SHORT_MS = 100
+/** Ends soon: for what a test then waits for. One call may last longer, so no test counts on it before. */
+export const SHORT_MS = 20
+/** Two instants that are this far apart are different ones, however they are cut or rounded. */
+export const MOMENT_MS = 5
 
 let made = 0
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { UNFINISHED_FACTS_MAX } from "../../core/plan.ts"
 import { cancel, succeed } from "../../core/run.ts"
-import { aPlan, aRun, aRunOf, aSchedule, aSkip, SHORT_MS } from "./factories.ts"
+import { aPlan, aRun, aRunOf, aSchedule, aSkip, MOMENT_MS } from "./factories.ts"
 import { type Law, lawCase } from "./law.ts"
 import {
   claimed,
@@ -143,7 +143,7 @@ const facts = [
     const schedule = await created(store, aSchedule({ nextRunAt: 0 }))
     for (const id of ["z-oldest", "m-running", "a-newest"]) {
       await enqueued(store, aRunOf(schedule.id, { id, task: id }))
-      await lab.pass(SHORT_MS / 10)
+      await lab.pass(MOMENT_MS)
     }
     await claimed(store, "m-running", { tasks: [{ name: "m-running", leaseMs: 600_000 }] })
 
@@ -166,10 +166,10 @@ const facts = [
     const schedule = await created(store, aSchedule({ nextRunAt: 0 }))
     const old = several(UNFINISHED_FACTS_MAX - 1, () => aRunOf(schedule.id))
     await store.enqueue(old)
-    await lab.pass(SHORT_MS / 10)
+    await lab.pass(MOMENT_MS)
     // Its id is first in any order but that of age.
     const next = await enqueued(store, aRunOf(schedule.id, { id: "-next" }))
-    await lab.pass(SHORT_MS / 10)
+    await lab.pass(MOMENT_MS)
     await store.enqueue(several(5, (index) => aRunOf(schedule.id, { id: `--late-${index}` })))
 
     const { facts } = await readDue(store, lab, schedule.id)
@@ -180,7 +180,7 @@ const facts = [
   lawCase("A run that was revived is as old as it ever was", async (store, lab) => {
     const schedule = await created(store, aSchedule({ nextRunAt: 0 }))
     const older = await enqueued(store, aRunOf(schedule.id))
-    await lab.pass(SHORT_MS / 10)
+    await lab.pass(MOMENT_MS)
     const newer = await enqueued(store, aRunOf(schedule.id))
     await store.transition([cancel(older, NOBODY)!])
     await store.transition([
@@ -214,7 +214,7 @@ const facts = [
       const run = await running(store, aRunOf(scheduleId))
       await store.transition([scheduleId === "good" ? succeed(run, NOTHING) : cancel(run, NOBODY)!])
       finished.push(run.id)
-      await lab.pass(SHORT_MS / 10)
+      await lab.pass(MOMENT_MS)
     }
     const later = await running(store, aRunOf("good"))
     await store.transition([cancel(later, NOBODY)!])

@@ -100,14 +100,14 @@ const dating = [
     const ended = await abandoned(store, lab, aRun())
     const fresh = await running(store, aRun({ task: "other" }))
 
-    const held = [ended, fresh].map((run) => heldRun(run, { leaseMs: 70_000 }))
+    const held = [ended, fresh].map((run) => heldRun(run, { leaseMs: LONG_MS / 2 }))
     const { result, span } = await timed(store, () => store.heartbeat(aHeartbeat({ held })))
 
     assertDated(result.now, span, "the heartbeat's now")
     assert.deepEqual(result.gone, [])
     for (const { id } of [ended, fresh]) {
       const run = await runById(store, id)
-      assertDated(run.claimableAt, span, "the lease's end", 70_000)
+      assertDated(run.claimableAt, span, "the lease's end", LONG_MS / 2)
       assert.deepEqual([run.state, run.attempt, run.lost], ["running", 1, 0])
     }
     assert.deepEqual((await store.claim(aClaim())).runs, [])

@@ -84,7 +84,7 @@ export const REPEATABLE: Law = {
     lawCase(
       "A run enqueued twice is enqueued once, also when it has moved on meanwhile",
       async (store, lab) => {
-        const request = aRun({ liveKey: "key", delayMs: 50 })
+        const request = aRun({ liveKey: "key", delayMs: SHORT_MS })
         const waiting = await enqueued(store, request)
         await lab.pass(2 * SHORT_MS)
         const again = await store.enqueue([request])

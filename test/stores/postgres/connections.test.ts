@@ -1,13 +1,12 @@
 import assert from "node:assert/strict"
-import { setTimeout as sleep } from "node:timers/promises"
-import { createScheduler, defineTask, silentLogger } from "belfry"
-import { type Pool, postgres } from "belfry/postgres"
+import type { Pool } from "belfry/postgres"
 import pg from "pg"
 import { beforeEach, test } from "vitest"
-import { aClaim, aHeartbeat } from "../../../src/store/laws/factories.ts"
-import { several } from "../../../src/store/laws/steps.ts"
-import { freshDatabase } from "../../support/fresh-database.ts"
-import { anOpenStore, aPsql, atTheEnd, connectionsTo, until } from "./scratch.ts"
+import { aClaim, aHeartbeat, aRun, heldRun, LONG_MS } from "../../../src/store/laws/factories.ts"
+import { runById, running, several } from "../../../src/store/laws/steps.ts"
+import { migratedDatabase } from "../../support/fresh-database.ts"
+import { anOpenStore, aPsql, aStoreOn, atTheEnd, connectionsTo, until } from "./scratch.ts"
+import { wrapped } from "./wrapped-pool.ts"
 
 /** Whose connections there are, and that those who use them up harm nobody else. */
 
@@ -15,51 +14,26 @@ let url: string
 let pool: pg.Pool
 
 beforeEach(async () => {
-  url = await freshDatabase()
+  url = await migratedDatabase()
   pool = new pg.Pool({ connectionString: url, max: 2, application_name: "belfry" })
   atTheEnd(() => pool.end())
 })
 
-/** What a pool of another make shows: no way to make a connection beside it. */
-const wrapped = (): Pool => ({
-  connect: () => pool.connect(),
-  end: () => pool.end(),
-  on: (event, listener) => pool.on(event, listener),
-  off: (event, listener) => pool.off(event, listener),
-})
-
 test.each([
   ["both connections of the user's pool", () => pool as unknown as Pool, 2],
-  ["all but the one that a wrapped pool has lent for good", wrapped, 1],
-])("tasks that hold %s for longer than their lease are not lost", async (_, poolOf, tasks) => {
-  const errors: unknown[] = []
-  const hog = defineTask({
-    name: "hog",
-    lease: "600ms",
-    async run() {
-      const client = await pool.connect()
-      await sleep(1_800)
-      client.release()
-    },
-  })
-  const scheduler = createScheduler({
-    store: postgres({ pool: poolOf() }),
-    tasks: [hog],
-    pollInterval: "300ms",
-    hooks: { error: (error, where) => void (where === "heartbeat" && errors.push(error)) },
-    logger: silentLogger,
-  })
-  const ids = await Promise.all(several(tasks, async () => (await scheduler.enqueue(hog)).runId))
-  await scheduler.start()
-  atTheEnd(() => scheduler.stop())
+  ["all but the one that a wrapped pool has lent for good", () => wrapped(pool), 1],
+])("tasks that hold %s don't keep their worker from extending its leases", async (_, poolOf, tasks) => {
+  const store = aStoreOn(poolOf())
+  await store.open()
+  const run = await running(store, aRun())
+  await store.heartbeat(aHeartbeat())
+  const taken = await Promise.all(several(tasks, () => pool.connect()))
 
-  const runs = await Promise.all(ids.map((id) => scheduler.runs.wait(id, { timeout: "15s" })))
+  const { gone } = await store.heartbeat(aHeartbeat({ held: [heldRun(run, { leaseMs: 2 * LONG_MS })] }))
 
-  assert.deepEqual(errors, [], "the heart beats over a connection of its own")
-  assert.deepEqual(
-    runs.map((run) => [run!.state, run!.attempt]),
-    ids.map(() => ["succeeded", 1]),
-  )
+  for (const client of taken) client.release()
+  assert.deepEqual(gone, [], "the heart beats over a connection of its own")
+  assert.ok((await runById(store, run.id)).claimableAt! > run.claimableAt!)
 })
 
 test("a store has no more connections than it was given, and one to listen and beat with", async () => {
@@ -76,7 +50,7 @@ test("a store has no more connections than it was given, and one to listen and b
 })
 
 test("a pool that was brought along stays open, with none of its connections in use", async () => {
-  const store = postgres({ pool: pool as unknown as Pool })
+  const store = aStoreOn(pool)
   await store.open()
   await store.listen(() => undefined)
   await store.heartbeat(aHeartbeat())
@@ -86,5 +60,6 @@ test("a pool that was brought along stays open, with none of its connections in 
   assert.equal((await pool.query("select 1")).rowCount, 1)
   assert.deepEqual([pool.totalCount - pool.idleCount, pool.waitingCount], [0, 0])
   assert.equal(pool.listenerCount("error"), 0, "what it says is for its owner again")
-  await until(async () => (await connectionsTo(await aPsql(url))) <= 2, "the one beside it has gone")
+  const psql = await aPsql(url)
+  await until(async () => (await connectionsTo(psql)) <= 2, "the one beside it has gone")
 })

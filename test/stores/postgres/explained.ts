@@ -2,6 +2,7 @@ import type { Pool, PostgresStore } from "belfry/postgres"
 import pg from "pg"
 import { systemClock } from "../../../src/engine/clock.ts"
 import { createPostgresStore } from "../../../src/stores/postgres/postgres-store.ts"
+import { PATIENCE_MS } from "./scratch.ts"
 
 /** A table that a statement has read, as the server saw it while it did. */
 export interface Look {
@@ -43,10 +44,12 @@ export async function anExplainedStore(url: string): Promise<ExplainedStore> {
   const pool = new pg.Pool({
     connectionString: url,
     max: 1,
+    // It keeps its plans for as long as it lasts.
+    idleTimeoutMillis: 0,
     options: options.join(" "),
     Client: TellingClient as never,
   })
-  const about = { schema: "belfry", where: "the test's database", deadlineMs: 20_000 }
+  const about = { schema: "belfry", where: "the test's database", deadlineMs: PATIENCE_MS }
   const makePool = async () => ({ pool: pool as unknown as Pool, isOurs: false })
   const store = createPostgresStore(makePool, about, systemClock)
   await store.open()
@@ -75,17 +78,36 @@ interface Plan {
   readonly Plans?: readonly Plan[]
 }
 
-function looksOf(plan: Plan, bitmapOf?: string): readonly Look[] {
+function looksOf(plan: Plan): readonly Look[] {
   const type = plan["Node Type"]
-  const { "Index Name": index, "Relation Name": table = bitmapOf } = plan
-  const isBitmap = type === "Bitmap Heap Scan"
-  const isPart = isBitmap || type === "BitmapOr" || type === "BitmapAnd"
-  const below = (plan.Plans ?? []).flatMap((each) => looksOf(each, isPart ? table : undefined))
-  // A bitmap is made below, by an index that is named there.
-  if (!/Scan$/.test(type) || isBitmap || table === undefined) return below
-  const inVain = (plan["Rows Removed by Filter"] ?? 0) + (plan["Rows Removed by Index Recheck"] ?? 0)
-  const rows = (plan["Actual Rows"] + inVain) * plan["Actual Loops"]
+  const { "Index Name": index, "Relation Name": table } = plan
+  if (type === "Bitmap Heap Scan") return looksByBitmap(plan)
+  const below = (plan.Plans ?? []).flatMap((each) => looksOf(each))
+  if (!/Scan$/.test(type) || table === undefined) return below
   // A row's place in the table is as good as any index.
   const way = type === "Tid Scan" ? "ctid" : (index ?? null)
-  return [...below, { table, index: way, rows }]
+  return [...below, { table, index: way, rows: rowsOf(plan) }]
+}
+
+/**
+ * A bitmap is made below by an index, or by several. What an index finds includes versions of rows that nobody sees any more,
+ * and how many of those are left is chance. So the rows of one alone are counted in the table.
+ */
+function looksByBitmap(plan: Plan): readonly Look[] {
+  const table = plan["Relation Name"]!
+  const makers = (plan.Plans ?? []).flatMap((each) => makersOf(each))
+  return makers.map((maker) => ({
+    table,
+    index: maker["Index Name"]!,
+    rows: rowsOf(makers.length === 1 ? plan : maker),
+  }))
+}
+
+function makersOf(plan: Plan): readonly Plan[] {
+  return plan["Node Type"] === "Bitmap Index Scan" ? [plan] : (plan.Plans ?? []).flatMap(makersOf)
+}
+
+function rowsOf(plan: Plan): number {
+  const inVain = (plan["Rows Removed by Filter"] ?? 0) + (plan["Rows Removed by Index Recheck"] ?? 0)
+  return (plan["Actual Rows"] + inVain) * plan["Actual Loops"]
 }

@@ -1,23 +1,32 @@
 import assert from "node:assert/strict"
 import { readFileSync } from "node:fs"
 import { createScheduler, defineTask, silentLogger } from "belfry"
-import { postgres } from "belfry/postgres"
-import pg from "pg"
+import type pg from "pg"
 import { test } from "vitest"
-import { freshDatabase } from "../../support/fresh-database.ts"
+import { migratedDatabase } from "../../support/fresh-database.ts"
+import { aPsql, aStore, until } from "./scratch.ts"
 
 /** Every SQL block of the guide, as it stands there, one after the other, beside a running process. */
 
 const GUIDE = readFileSync(new URL("../../../docs/guides/postgres.md", import.meta.url), "utf8")
 const BLOCKS = [...GUIDE.matchAll(/```sql\n([\s\S]*?)```/g)].map((match) => match[1]!)
 
+/** Schedules to be planned, and runs to be performed. */
+const LEFT_TO_DO = `
+  select
+  from belfry.schedules
+  where next_run_at <= clock_timestamp()
+  union all
+  select
+  from belfry.runs
+  where state = 'running' or state = 'pending' and claimable_at <= clock_timestamp()`
+
 test("the guide's SQL does what it says", async () => {
-  const url = await freshDatabase()
+  const url = await migratedDatabase()
   const report = defineTask({ name: "report", run: () => ({ success: true, message: "Sent" }) })
-  await using scheduler = createScheduler({ store: postgres(url), tasks: [report], logger: silentLogger })
+  await using scheduler = createScheduler({ store: aStore(url), tasks: [report], logger: silentLogger })
   await scheduler.start()
-  const psql = new pg.Client(url)
-  await psql.connect()
+  const psql = await aPsql(url)
 
   const answers: pg.QueryResult[] = []
   for (const statement of BLOCKS.flatMap((block) => block.split(/;\n/)).filter(
@@ -25,9 +34,8 @@ test("the guide's SQL does what it says", async () => {
   )) {
     answers.push(await psql.query(statement))
     // As somebody who types: a process has looked meanwhile.
-    await new Promise((resolve) => setTimeout(resolve, 150))
+    await until(async () => (await psql.query(LEFT_TO_DO)).rowCount === 0, "nothing is left to do")
   }
-  await psql.end()
 
   const row = (name: string) =>
     answers.map(({ rows }) => rows[0] as Record<string, unknown>).filter((row) => row && name in row)

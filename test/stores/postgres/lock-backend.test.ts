@@ -4,19 +4,29 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { postgresLocks } from "belfry/postgres"
 import pg from "pg"
-import { describe, test } from "vitest"
+import { beforeAll, describe, test } from "vitest"
 import { createLocks, LOCK_LAWS, type LockBackend, type LockLab } from "../../../src/lock.ts"
+import { createPostgresLocks } from "../../../src/stores/postgres/locks.ts"
+import { poolFor } from "../../../src/stores/postgres/own-pool.ts"
 import { inAnotherProcess } from "../../lock/another-process.ts"
-import { freshDatabase } from "../../support/fresh-database.ts"
-import { aPsql, atTheEnd, rejectsWith, until } from "./scratch.ts"
+import { patientClock } from "../../lock/patient-clock.ts"
+import { freshDatabase, migratedDatabase } from "../../support/fresh-database.ts"
+import { query } from "../../support/postgres.ts"
+import { aPsql, atTheEnd, PATIENCE_MS, rejectsWith, until } from "./scratch.ts"
 
 /** On a real server, in real time; each peer has connections of its own, as another process would. */
 
 let url = ""
 
+beforeAll(async () => {
+  url = await migratedDatabase()
+  // A machine that stands still for a while must not end a wait.
+  await query(url, `alter function belfry.acquire_lock set lock_timeout = ${PATIENCE_MS}`)
+})
+
 const lab: LockLab = {
   async openBackend() {
-    url = await freshDatabase()
+    await query(url, "truncate belfry.locks")
     return open()
   },
   openPeer: open,
@@ -24,11 +34,18 @@ const lab: LockLab = {
 }
 
 async function open(): Promise<LockBackend> {
-  const backend = postgresLocks(url)
+  const pool = await poolFor(url, 4, PATIENCE_MS)
+  const backend = createPostgresLocks(
+    async () => ({ pool, isOurs: true }),
+    aboutSchema("belfry"),
+    patientClock,
+  )
   atTheEnd(() => backend.close())
   await backend.open()
   return backend
 }
+
+const aboutSchema = (schema: string) => ({ schema, deadlineMs: PATIENCE_MS, where: "the test's database" })
 
 for (const { number, name, cases } of LOCK_LAWS) {
   describe(`Law ${number}, ${name}, of locks in PostgreSQL`, () => {
@@ -90,15 +107,14 @@ test("rows that nobody came back for are gone after the next opening; newer ones
 })
 
 test("a pool of the user's stays theirs, and another schema is another set of locks", async () => {
-  const pool = new pg.Pool({ connectionString: await freshDatabase(), max: 2 })
+  const pool = new pg.Pool({ connectionString: url, max: 2 })
   atTheEnd(() => pool.end())
-  const [here, there] = [
-    createLocks(postgresLocks(pool)),
-    createLocks(postgresLocks(pool, { schema: "other" })),
-  ]
+  const locksIn = (schema: string) =>
+    createLocks(createPostgresLocks(async () => ({ pool, isOurs: false }), aboutSchema(schema), patientClock))
+  const [here, there] = [locksIn("belfry"), locksIn("other")]
 
-  const first = await here.acquire("invoices")
-  const second = await there.acquire("invoices")
+  const first = await here.acquire("invoices", { ttl: "10m" })
+  const second = await there.acquire("invoices", { ttl: "10m" })
   assert.equal(await here.tryAcquire("invoices"), null)
   assert.deepEqual([await first.release(), await second.release()], [true, true])
   await Promise.all([here.close(), there.close()])

@@ -9,7 +9,7 @@ import { aClaim, aHeartbeat, aPlan, aRunOf, aSchedule, heldRun } from "../../../
 import { created, several } from "../../../src/store/laws/steps.ts"
 import { MIGRATIONS, migrate, schemaOf } from "../../../src/stores/postgres/migrations.ts"
 import { freshDatabase } from "../../support/fresh-database.ts"
-import { anOpenStore, aPsql, aStore, atTheEnd, rejectsWith, until } from "./scratch.ts"
+import { anOpenStore, aPsql, aStore, atTheEnd, rejectsWith, until, waitersForLocks } from "./scratch.ts"
 
 const ABOUT = { schema: "belfry", where: "the test's database" }
 
@@ -93,6 +93,7 @@ test("a migration that fails leaves the database as it was, and can be tried aga
 })
 
 test("one that is killed in the middle of it leaves nothing behind, and the next one begins anew", async () => {
+  await psql.query("select pg_advisory_lock(1)")
   const program = spawn(
     process.execPath,
     ["--import", "tsx", fileURLToPath(new URL("slow-migration.ts", import.meta.url)), url],
@@ -100,13 +101,15 @@ test("one that is killed in the middle of it leaves nothing behind, and the next
   )
   const ended = new Promise((resolve) => program.once("close", resolve))
   atTheEnd(() => program.kill("SIGKILL"))
-  await until(isMigrating, "the migration is under way")
+  await until(async () => (await waitersForLocks(psql)) === 1, "the migration is under way")
 
   program.kill("SIGKILL")
   await ended
   assert.equal(await schemaOf(psql, "belfry"), 0, "nobody sees half of it")
   // The server notices when its statement is over; until then the next one waits.
-  await anOpenStore(url)
+  const opening = anOpenStore(url)
+  await psql.query("select pg_advisory_unlock(1)")
+  await opening
 
   assert.equal(await schemaOf(psql, "belfry"), MIGRATIONS.length)
   assert.equal((await psql.query("select to_regclass('belfry.half') as half")).rows[0].half, null)
@@ -199,13 +202,6 @@ describe("Belfry's tables", () => {
     assert.equal((await psql.query("select to_regnamespace('belfry') as it")).rows[0].it, null)
   })
 })
-
-async function isMigrating(): Promise<boolean> {
-  const { rowCount } = await psql.query(
-    "select from pg_stat_activity where datname = current_database() and query like '%belfry.half%' and state = 'active' and pid <> pg_backend_pid()",
-  )
-  return rowCount === 1
-}
 
 /** Every table, column, index, function and row count of Belfry's. */
 async function everythingThere(): Promise<unknown> {

@@ -8,7 +8,7 @@ import { inspect } from "node:util"
 import { BelfryError } from "belfry"
 import { type Pool, postgres } from "belfry/postgres"
 import pg from "pg"
-import { afterAll, beforeAll, beforeEach, describe, test } from "vitest"
+import { afterAll, beforeAll, beforeEach, describe, test, vi } from "vitest"
 import { succeed } from "../../../src/core/run.ts"
 import {
   aHeartbeat,
@@ -20,9 +20,18 @@ import {
   aSchedule,
 } from "../../../src/store/laws/factories.ts"
 import { created, running } from "../../../src/store/laws/steps.ts"
-import { freshDatabase } from "../../support/fresh-database.ts"
-import { type Postgres, startPostgres } from "../../support/postgres.ts"
-import { anOpenStore, aPsql, aStore, atTheEnd, rejectsWith } from "./scratch.ts"
+import { freshDatabase, migratedDatabase } from "../../support/fresh-database.ts"
+import { type Postgres, query, startPostgres } from "../../support/postgres.ts"
+import { anOpenStore, aPsql, aStore, atTheEnd, rejectsWith, until } from "./scratch.ts"
+
+vi.mock(import("../../../src/stores/postgres/postgres-store.ts"), async (load) => {
+  const { withPatientStores } = await import("./patience.ts")
+  return withPatientStores(await load())
+})
+vi.mock(import("../../../src/stores/postgres/own-pool.ts"), async (load) => {
+  const { withPatientPools } = await import("./patience.ts")
+  return withPatientPools(await load())
+})
 
 /** What a person has to put right: each is told by name, with what to do, and no password is told to anybody. */
 
@@ -42,6 +51,7 @@ describe("who may come in", () => {
     await psql.query(`copy (${lines}) to '${rows[0].path}'`)
     await psql.query("select pg_reload_conf()")
     await psql.end()
+    await until(() => isRefused(as("guarded", "")), "the server has read its rules")
   })
   afterAll(() => server?.stop())
 
@@ -67,6 +77,13 @@ describe("who may come in", () => {
     assert.match(error.message, /^PostgreSQL at 127\.0\.0\.1:\d+\/postgres refuses/)
     assert.doesNotMatch(inspect(error, { depth: 10 }), /battery-staple/)
   })
+
+  async function isRefused(url: string): Promise<boolean> {
+    return query(url, "select 1").then(
+      () => false,
+      () => true,
+    )
+  }
 
   function as(user: string, password: string): string {
     const url = new URL(server.url)
@@ -101,7 +118,7 @@ describe("where", () => {
     await new Promise((resolve) => web.once("listening", resolve))
     const url = `postgres://postgres@127.0.0.1:${(web.address() as AddressInfo).port}/postgres`
 
-    const error = await aStore(url, { deadlineMs: 1_000 })
+    const error = await aStore(url)
       .open()
       .then(
         () => null,
@@ -125,7 +142,7 @@ describe("where", () => {
   })
 
   test("a pool that its owner has ended is told as such", async () => {
-    const pool = new pg.Pool({ connectionString: await freshDatabase() })
+    const pool = new pg.Pool({ connectionString: await migratedDatabase() })
     const store = postgres({ pool: pool as unknown as Pool })
     await store.open()
     await pool.end()

@@ -1,26 +1,27 @@
-import { type PostgresStore, postgres } from "belfry/postgres"
+import type { PostgresStore } from "belfry/postgres"
 import { LAWS, type Lab, type LawCase } from "belfry/store"
 import { describe, test } from "vitest"
+import { query } from "../../support/postgres.ts"
+import { makeStore, PATIENCE_MS } from "./scratch.ts"
 
-let schemas = 0
-
-/** Proves laws in one database, each case in a schema of its own: so several can be proved at a time. */
+/** Proves laws in one database, each case in a schema that it has for itself: so several can be proved at a time. */
 export function proveLaws(of: { numbers?: readonly number[]; where: string; url: () => string }): void {
+  const schemas = new Schemas(of.url)
   for (const { number, name, cases } of LAWS) {
     if (of.numbers?.includes(number) === false) continue
     describe.concurrent(`Law ${number}, ${name}, ${of.where}`, () => {
-      for (const each of cases) test(each.title, () => prove(each, of.url()))
+      for (const each of cases) test(each.title, () => prove(each, of.url(), schemas))
     })
   }
 }
 
-async function prove({ prove }: LawCase, url: string): Promise<void> {
-  const schema = `belfry_${++schemas}`
+async function prove({ prove }: LawCase, url: string, schemas: Schemas): Promise<void> {
+  const schema = await schemas.take()
   const opened: PostgresStore[] = []
   const open = async () => {
-    const store = postgres({ url, schema, connections: 4 })
-    await store.open()
+    const store = makeStore(url, { schema, connections: 4 })
     opened.push(store)
+    await store.open()
     return store
   }
   const lab: Lab = {
@@ -33,4 +34,54 @@ async function prove({ prove }: LawCase, url: string): Promise<void> {
   } finally {
     await Promise.all(opened.map((store) => store.close()))
   }
+  schemas.giveBack(schema)
+}
+
+/** As many as are needed at a time. A new one takes 100 ms; one that was used before is emptied in a few. */
+class Schemas {
+  readonly #url: () => string
+  readonly #free: string[] = []
+  #made = 0
+
+  constructor(url: () => string) {
+    this.#url = url
+  }
+
+  async take(): Promise<string> {
+    const schema = this.#free.pop()
+    if (schema === undefined) return this.#make()
+    const tables = ["schedules", "runs", "logs", "workers"].map((table) => `${schema}.${table}`)
+    await query(this.#url(), `truncate ${tables}`)
+    return schema
+  }
+
+  giveBack(schema: string): void {
+    this.#free.push(schema)
+  }
+
+  async #make(): Promise<string> {
+    const schema = `belfry_${++this.#made}`
+    const store = makeStore(this.#url(), { schema })
+    await store.open()
+    await store.close()
+    await query(this.#url(), patienceIn(schema))
+    return schema
+  }
+}
+
+/** A machine that stands still for a while must not end a wait for one another. */
+function patienceIn(schema: string): string {
+  return `do $$
+    declare
+      each regprocedure;
+    begin
+      for each in
+        select oid
+        from pg_proc
+        where pronamespace = '${schema}'::regnamespace
+          and array_to_string(proconfig, ' ') like '%lock_timeout=%'
+      loop
+        execute format('alter function %s set lock_timeout = ${PATIENCE_MS}', each);
+      end loop;
+    end $$`
 }

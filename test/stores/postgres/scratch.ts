@@ -1,34 +1,59 @@
-import type { PostgresStore } from "belfry/postgres"
+import type { Pool, PostgresStore } from "belfry/postgres"
 import pg from "pg"
-import { systemClock } from "../../../src/engine/clock.ts"
+import { type Clock, systemClock } from "../../../src/engine/clock.ts"
+import type { DatabaseOptions } from "../../../src/stores/postgres/database.ts"
 import { poolFor } from "../../../src/stores/postgres/own-pool.ts"
 import { createPostgresStore } from "../../../src/stores/postgres/postgres-store.ts"
-import { atTheEnd } from "../../support/scratch.ts"
+import { atTheEnd, until as untilWithin } from "../../support/scratch.ts"
+import { PATIENCE_MS } from "./patience.ts"
 
-export { atTheEnd, rejectsWith, until } from "../../support/scratch.ts"
+export { atTheEnd, rejectsWith } from "../../support/scratch.ts"
+export { PATIENCE_MS } from "./patience.ts"
+
+/** Waits for the condition, for as long as it takes. */
+export function until(condition: () => boolean | Promise<boolean>, what?: string): Promise<void> {
+  return untilWithin(condition, what, PATIENCE_MS)
+}
 
 export interface StoreOptions {
   readonly schema?: string
+  /** Unless it is given, no call of a test reaches it. */
   readonly deadlineMs?: number
   readonly connections?: number
+  readonly clock?: Clock
 }
 
 /** As `postgres(url)` makes it, with a deadline of the test's own. It is closed when the test ends. */
 export function aStore(url: string, options: StoreOptions = {}): PostgresStore {
-  const { schema = "belfry", deadlineMs = 5_000, connections = 10 } = options
-  const makePool = async () => ({ pool: await poolFor(url, connections, deadlineMs), isOurs: true })
-  const store = createPostgresStore(
-    makePool,
-    { schema, deadlineMs, where: "the test's database" },
-    systemClock,
-  )
-  atTheEnd(() => store.close())
-  return store
+  return closedAtTheEnd(makeStore(url, options))
+}
+
+/** For tests that run at the same time: each closes its own. */
+export function makeStore(url: string, options: StoreOptions = {}): PostgresStore {
+  const { connections = 10 } = options
+  const about = aboutOf(options)
+  const makePool = async () => ({ pool: await poolFor(url, connections, about.deadlineMs), isOurs: true })
+  return createPostgresStore(makePool, about, options.clock ?? systemClock)
+}
+
+/** As `postgres({ pool })` makes it. */
+export function aStoreOn(pool: pg.Pool | Pool, options: StoreOptions = {}): PostgresStore {
+  const makePool = async () => ({ pool: pool as Pool, isOurs: false })
+  return closedAtTheEnd(createPostgresStore(makePool, aboutOf(options), options.clock ?? systemClock))
 }
 
 export async function anOpenStore(url: string, options: StoreOptions = {}): Promise<PostgresStore> {
   const store = aStore(url, options)
   await store.open()
+  return store
+}
+
+function aboutOf({ schema = "belfry", deadlineMs = PATIENCE_MS }: StoreOptions): DatabaseOptions {
+  return { schema, deadlineMs, where: "the test's database" }
+}
+
+function closedAtTheEnd(store: PostgresStore): PostgresStore {
+  atTheEnd(() => store.close())
   return store
 }
 
@@ -41,10 +66,18 @@ export async function aPsql(url: string): Promise<pg.Client> {
   return psql
 }
 
-/** How many connections the server has to this database, but for those who ask. */
+/** How many connections of Belfry's the server has to this database. */
 export async function connectionsTo(psql: pg.Client): Promise<number> {
   const { rows } = await psql.query(
     "select count(*)::int as count from pg_stat_activity where datname = current_database() and application_name = 'belfry'",
+  )
+  return rows[0].count
+}
+
+/** How many of the server's processes wait for a lock in this database. */
+export async function waitersForLocks(psql: pg.Client): Promise<number> {
+  const { rows } = await psql.query(
+    "select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
   )
   return rows[0].count
 }

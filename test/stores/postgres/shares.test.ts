@@ -1,20 +1,14 @@
 import assert from "node:assert/strict"
-import { type PostgresStore, postgres } from "belfry/postgres"
-import { afterEach, test } from "vitest"
+import type { PostgresStore } from "belfry/postgres"
+import { test } from "vitest"
 import { aPlan, aSchedule } from "../../../src/store/laws/factories.ts"
 import { created, several } from "../../../src/store/laws/steps.ts"
-import { freshDatabase } from "../../support/fresh-database.ts"
-
-const stores: PostgresStore[] = []
-afterEach(async () => {
-  for (const store of stores.splice(0)) await store.close()
-})
+import { migratedDatabase } from "../../support/fresh-database.ts"
+import { anOpenStore } from "./scratch.ts"
 
 async function someStores(count: number, due: number): Promise<readonly PostgresStore[]> {
-  const url = await freshDatabase()
-  const made = several(count, () => postgres(url))
-  stores.push(...made)
-  for (const store of made) await store.open()
+  const url = await migratedDatabase()
+  const made = await Promise.all(several(count, () => anOpenStore(url)))
   for (const id of several(due, (index) => `s${index}`)) {
     await created(made[0]!, aSchedule({ id, nextRunAt: 0 }))
   }

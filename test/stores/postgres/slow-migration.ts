@@ -1,5 +1,5 @@
 /**
- * Opens a database with a migration that takes more than a second, to be killed in the middle of it.
+ * Opens a database with a migration that waits for somebody else's lock, to be killed in the middle of it.
  * `node --import tsx test/stores/postgres/slow-migration.ts <url>`
  */
 import pg from "pg"
@@ -7,5 +7,5 @@ import { MIGRATIONS, migrate } from "../../../src/stores/postgres/migrations.ts"
 
 const client = new pg.Client(process.argv[2])
 await client.connect()
-const half = "create table belfry.half (a integer); select pg_sleep(1.5)"
+const half = "create table belfry.half (a integer); select pg_advisory_xact_lock(1)"
 await migrate(client, { schema: "belfry", where: "the test's database" }, [...MIGRATIONS, half])

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict"
-import { createScheduler, defineTask, type Scheduler } from "belfry"
-import { postgres } from "belfry/postgres"
+import { createScheduler, defineTask, type Scheduler, silentLogger } from "belfry"
 import pg from "pg"
 import { afterEach, beforeEach, describe, test } from "vitest"
-import { freshDatabase } from "../../support/fresh-database.ts"
+import { migratedDatabase } from "../../support/fresh-database.ts"
+import { aStoreOn, until } from "./scratch.ts"
 
 /** The user's own writes and Belfry's, in one transaction: both are there, or neither. */
 
@@ -28,13 +28,13 @@ const charge = defineTask<unknown, unknown>({
 })
 
 beforeEach(async () => {
-  pool = new pg.Pool({ connectionString: await freshDatabase(), max: 5 })
+  pool = new pg.Pool({ connectionString: await migratedDatabase(), max: 5 })
   await pool.query("create table orders (id text primary key)")
   scheduler = createScheduler({
-    store: postgres({ pool }),
+    store: aStoreOn(pool),
     tasks: [charge],
     pollInterval: "1h",
-    logger: silent,
+    logger: silentLogger,
   })
 })
 
@@ -56,7 +56,7 @@ describe("enqueue and schedule changes inside the user's transaction", () => {
     await client.query("commit")
     client.release()
 
-    const run = await scheduler.runs.wait(runId, { timeout: "5s" })
+    const run = await scheduler.runs.wait(runId, { timeout: "2m" })
     assert.equal(run?.state, "succeeded")
   })
 
@@ -151,7 +151,7 @@ describe("complete() inside a task's transaction", () => {
 
     assert.equal((await performed()).state, "cancelled")
     // The run's end is known before the task's.
-    while (heard.length === 0) await new Promise((resolve) => setTimeout(resolve, 10))
+    await until(() => heard.length > 0)
     assert.match(heard[0]!, /no longer this attempt's/)
     assert.equal((await pool.query("select 1 from orders")).rowCount, 0)
   })
@@ -160,9 +160,6 @@ describe("complete() inside a task's transaction", () => {
 async function performed() {
   await scheduler.start()
   const { runId } = await scheduler.enqueue(charge)
-  const run = await scheduler.runs.wait(runId, { timeout: "10s" })
+  const run = await scheduler.runs.wait(runId, { timeout: "2m" })
   return run ?? assert.fail("the run is there")
 }
-
-const nothing = () => undefined
-const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing }

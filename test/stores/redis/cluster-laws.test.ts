@@ -1,13 +1,12 @@
 import assert from "node:assert/strict"
-import { redis, redisLocks } from "belfry/redis"
-import { type Hint, LAWS, type Lab, type Store } from "belfry/store"
+import { LAWS, type Lab, type Store } from "belfry/store"
 import { Cluster } from "ioredis"
 import { afterAll, beforeAll, describe, test } from "vitest"
-import { LOCK_LAWS, type LockBackend, type LockLab } from "../../../src/lock.ts"
+import { LOCK_LAWS, type LockLab } from "../../../src/lock.ts"
 import { aClaim, aRun } from "../../../src/store/laws/factories.ts"
 import { enqueued, idsOf } from "../../../src/store/laws/steps.ts"
 import { type RedisCluster, startRedisCluster } from "../../support/redis-cluster.ts"
-import { aClient, atTheEnd, until } from "./scratch.ts"
+import { aClient, aStore, atTheEnd, heardBy, openLocks, until } from "./scratch.ts"
 
 /** On three nodes, in real time. Each case has a prefix of its own, so that all of them together come to every node. */
 
@@ -34,9 +33,9 @@ const lab: Lab = {
 const lockLab: LockLab = {
   async openBackend() {
     prefix = `locks-${prefixes++}`
-    return openLocks()
+    return open()
   },
-  openPeer: openLocks,
+  openPeer: () => open(),
   pass,
 }
 
@@ -48,28 +47,18 @@ function aCluster(): Cluster {
 }
 
 async function openStore(given = prefix): Promise<Store> {
-  const store = redis(aCluster(), { prefix: given })
-  atTheEnd(() => store.close())
+  const store = aStore(aCluster(), { prefix: given })
   await store.open()
   return store
 }
 
-async function openLocks(): Promise<LockBackend> {
-  const backend = redisLocks(aCluster(), { prefix })
-  atTheEnd(() => backend.close())
-  await backend.open()
-  return backend
-}
+const open = () => openLocks(aCluster(), { prefix })
 
 test("namespaces lie on different nodes, and what happens in one is heard there and not in the other", async () => {
   // Which node a name comes to is a matter of its hash.
   const names = ["shop", "bank", "post"]
   const stores = await Promise.all(names.map((name) => openStore(name)))
-  const heard: Hint[][] = names.map(() => [])
-  for (const [index, name] of names.entries())
-    await (await openStore(name)).listen((hint) => heard[index]!.push(hint))
-  await until(() => heard.every((hints) => hints.length >= 6), "each listens")
-  for (const hints of heard) hints.length = 0
+  const heard = await Promise.all(names.map(async (name) => heardBy(await openStore(name))))
 
   await enqueued(stores[0]!, aRun({ id: "r" }))
 

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict"
-import { redis } from "belfry/redis"
 import { Cluster, type Redis } from "ioredis"
 import { test } from "vitest"
 import { succeed } from "../../../src/core/run.ts"
@@ -14,7 +13,7 @@ import {
 } from "../../../src/store/laws/factories.ts"
 import { aPage, created, idsOf, logOf } from "../../../src/store/laws/steps.ts"
 import { startRedis } from "../../support/redis.ts"
-import { aClient, atTheEnd, until } from "./scratch.ts"
+import { aClient, aStore, atTheEnd, until } from "./scratch.ts"
 
 async function aCluster(): Promise<{ cluster: Cluster; node: Redis }> {
   const server = await startRedis({
@@ -31,8 +30,7 @@ async function aCluster(): Promise<{ cluster: Cluster; node: Redis }> {
 
 test("a store works on a cluster, and all that it keeps is in one slot", async () => {
   const { cluster, node } = await aCluster()
-  const store = redis(cluster, { prefix: "shop" })
-  atTheEnd(() => store.close())
+  const store = aStore(cluster, { prefix: "shop" })
   const heard: string[] = []
   await store.listen((hint) => heard.push(hint))
   const schedule = await created(store, aSchedule({ id: "nightly", nextRunAt: 0, tags: ["a"] }))

@@ -3,11 +3,10 @@ import { execFile, spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { promisify } from "node:util"
 import { createScheduler, defineTask, type Scheduler, silentLogger } from "belfry"
-import { redis } from "belfry/redis"
 import { test } from "vitest"
 import { type RedisServer, startRedis } from "../../support/redis.ts"
 import { findProgram } from "../../support/server-programs.ts"
-import { aClient, atTheEnd, until } from "./scratch.ts"
+import { aClient, aStore, atTheEnd, until } from "./scratch.ts"
 
 /** Every `redis-cli` block of the guide, as it stands there but for the port, beside a running process. */
 
@@ -26,17 +25,22 @@ async function aServerAtWork(): Promise<{ server: RedisServer; scheduler: Schedu
       return { success: true, message: "Sent" }
     },
   })
-  const store = redis(server.url)
+  const store = aStore(server.url)
   const scheduler = createScheduler({ store, tasks: [report], logger: silentLogger })
   atTheEnd(() => scheduler.stop())
   await scheduler.start()
   await scheduler.schedules.create("nightly-report", {
     task: report,
-    cron: "0 2 * * *",
-    timezone: "Europe/Paris",
+    // Not within the next hours, whatever the time of day.
+    cron: `0 ${(new Date().getUTCHours() + 12) % 24} * * *`,
     startImmediately: true,
   })
-  await until(async () => (await scheduler.runs.count()).succeeded === 1, "the first run ends")
+  const client = aClient(server.url)
+  const isDone = async () => {
+    const [ids, logs] = [await client.zcard("{belfry}:worker-ids"), await client.keys("{belfry}:logs:*")]
+    return ids === 1 && logs.length === 1 && (await scheduler.runs.count()).succeeded === 1
+  }
+  await until(isDone, "the first run ends, and its worker is known")
   return { server, scheduler }
 }
 
@@ -122,7 +126,7 @@ test("the rights that the guide names are enough", async () => {
   const { server } = await aServerAtWork()
   const rights = /`(~\{belfry\}[^`]+)`/.exec(GUIDE)![1]!
   await aClient(server.url).call("ACL", ["SETUSER", "guest", "on", ">pw", ...rights.split(" ")])
-  const store = redis(server.url.replace("redis://", "redis://guest:pw@"), { onWarning: assert.fail })
+  const store = aStore(server.url.replace("redis://", "redis://guest:pw@"))
   const performed: string[] = []
   const other = defineTask({ name: "other", run: ({ run }) => void performed.push(run.id) })
   const scheduler = createScheduler({ store, tasks: [other], logger: silentLogger })

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, test } from "vitest"
 import { aRun } from "../../../src/store/laws/factories.ts"
 import { type RedisServer, startRedis } from "../../support/redis.ts"
 import { freshPrefix } from "../../support/redis-prefix.ts"
-import { aClient, aFreshStore, atTheEnd, rejectsWith } from "./scratch.ts"
+import { aClient, aFreshStore, aStore, atTheEnd, heardBy, rejectsWith, until } from "./scratch.ts"
 
 /** On a server of its own: its settings are changed. */
 let server: RedisServer
@@ -23,9 +23,7 @@ afterAll(async () => {
 })
 
 function aStoreAt(url: string, warnings: string[] = []) {
-  const store = redis(url, { onWarning: (message) => warnings.push(message) })
-  atTheEnd(() => store.close())
-  return store
+  return aStore(url, { onWarning: (message) => warnings.push(message) })
 }
 
 describe("opening", () => {
@@ -77,14 +75,11 @@ describe("opening", () => {
     assert.equal(await admin.hget("{belfry}:schema", "version"), "1")
   })
 
-  test("an address where nothing answers is a fault within seconds, and may be tried again", async () => {
+  test("an address where nothing answers is a fault, and may be tried again", async () => {
     const store = aStoreAt("redis://127.0.0.1:1")
-    const startedAt = performance.now()
 
     await rejectsWith("BELFRY_STORE_UNAVAILABLE", store.open())
     await rejectsWith("BELFRY_STORE_UNAVAILABLE", store.now())
-
-    assert.ok(performance.now() - startedAt < 11_000)
   })
 
   test("a prefix that isn't a plain name is refused at once", () => {
@@ -122,7 +117,7 @@ describe("a client that is somebody else's", () => {
   test("is used, and goes on when the store is closed", async () => {
     const { url, prefix } = freshPrefix()
     const client = aClient(url)
-    const store = redis(client, { prefix })
+    const store = aStore(client, { prefix })
     await store.open()
     await store.listen(() => undefined)
     await store.enqueue([aRun()])
@@ -138,16 +133,12 @@ describe("a client that is somebody else's", () => {
     const { url, prefix } = freshPrefix()
     const client = new Redis(url, { keyPrefix: "app:" })
     atTheEnd(() => client.disconnect())
-    const store = redis(client, { prefix })
-    atTheEnd(() => store.close())
-    const heard: string[] = []
-    await store.listen((hint) => heard.push(hint))
-    const before = heard.length
+    const store = aStore(client, { prefix })
+    const heard = await heardBy(store)
 
     await store.enqueue([aRun({ id: "r" })])
 
-    await new Promise((resolve) => setTimeout(resolve, 100))
-    assert.ok(heard.length > before)
+    await until(() => heard.includes("runs"), "it is heard of")
     assert.equal(await aClient(url).hget(`app:{${prefix}}:runs:r`, "state"), "pending")
     await aClient(url).unlink(...(await aClient(url).keys(`app:{${prefix}}*`)))
   })
@@ -164,13 +155,7 @@ test("a server that was told to forget its scripts learns them again", async () 
 })
 
 test("a server that isn't there is named with the reason, in a word that can be looked up", async () => {
-  const store = redis("redis://127.0.0.1:1")
+  const words = /^Redis at 127\.0\.0\.1:1 can't be reached: .*ECONNREFUSED.*[^.]\.$/
 
-  await assert.rejects(
-    store.open(),
-    (error: Error & { code?: string }) =>
-      error.code === "BELFRY_STORE_UNAVAILABLE" &&
-      /^Redis at 127\.0\.0\.1:1 can't be reached: .*ECONNREFUSED.*[^.]\.$/.test(error.message),
-  )
-  await store.close()
+  await rejectsWith("BELFRY_STORE_UNAVAILABLE", aStore("redis://127.0.0.1:1").open(), words)
 })

@@ -1,30 +1,89 @@
 import assert from "node:assert/strict"
-import type { Store } from "belfry/store"
-import { Redis } from "ioredis"
+import type { Hint, Store } from "belfry/store"
+import { type Cluster, Redis } from "ioredis"
 import { systemClock } from "../../../src/engine/clock.ts"
+import type { LockBackend } from "../../../src/lock.ts"
+import type { RedisClient, Waiting } from "../../../src/stores/redis/client.ts"
+import { createRedisLocks } from "../../../src/stores/redis/locks.ts"
 import { clientFor } from "../../../src/stores/redis/own-client.ts"
+import { placeOf, taggedPrefix } from "../../../src/stores/redis/place.ts"
 import { createRedisStore } from "../../../src/stores/redis/redis-store.ts"
+import { PATIENCE_MS, patientClock } from "../../lock/patient-clock.ts"
 import { startRedis } from "../../support/redis.ts"
 import { freshPrefix } from "../../support/redis-prefix.ts"
-import { atTheEnd } from "../../support/scratch.ts"
+import { atTheEnd, until as untilWithin } from "../../support/scratch.ts"
 
-export { atTheEnd, rejectsWith, until } from "../../support/scratch.ts"
+export { atTheEnd, rejectsWith } from "../../support/scratch.ts"
+
+/** Waits for the condition, for as long as it takes. */
+export function until(condition: () => boolean | Promise<boolean>, what?: string): Promise<void> {
+  return untilWithin(condition, what, PATIENCE_MS)
+}
 
 export interface Place {
   readonly url: string
   readonly prefix: string
 }
 
-/** As `redis(url)` makes it, with a deadline of the test's own. It is closed when the test ends. */
-export async function anOpenStore(place: Place, deadlineMs = 5_000): Promise<Store> {
+export interface StoreOptions {
+  readonly prefix?: string
+  /** Unless it is given, no call of a test reaches it. */
+  readonly deadlineMs?: number
+  readonly clock?: Waiting
+  readonly onWarning?: (message: string) => void
+}
+
+/** As `redis(server)` makes it, with a deadline of the test's own. It is closed when the test ends. */
+export function aStore(server: string | Redis | Cluster, options: StoreOptions = {}): Store {
+  const {
+    prefix = "belfry",
+    deadlineMs = PATIENCE_MS,
+    clock = systemClock,
+    onWarning = assert.fail,
+  } = options
   const store = createRedisStore(
-    async () => ({ client: await clientFor(place.url, deadlineMs), isOurs: true }),
-    { prefix: `{${place.prefix}}`, deadlineMs, where: "the test's server", onWarning: assert.fail },
-    systemClock,
+    () => clientOf(server, deadlineMs),
+    { prefix: taggedPrefix(prefix), deadlineMs, where: placeOf(server), onWarning },
+    clock,
   )
   atTheEnd(() => store.close())
+  return store
+}
+
+export async function anOpenStore({ url, prefix }: Place, options: StoreOptions = {}): Promise<Store> {
+  const store = aStore(url, { prefix, ...options })
   await store.open()
   return store
+}
+
+/** As `redisLocks(server)` makes them, likewise. */
+export async function openLocks(
+  server: string | Redis | Cluster,
+  { prefix = "belfry", clock = patientClock }: Pick<StoreOptions, "prefix" | "clock"> = {},
+): Promise<LockBackend> {
+  const backend = createRedisLocks(
+    () => clientOf(server, PATIENCE_MS),
+    { prefix: taggedPrefix(prefix), deadlineMs: PATIENCE_MS, where: placeOf(server), onWarning: assert.fail },
+    clock,
+  )
+  atTheEnd(() => backend.close())
+  await backend.open()
+  return backend
+}
+
+async function clientOf(server: string | Redis | Cluster, deadlineMs: number) {
+  return typeof server === "string"
+    ? { client: await clientFor(server, deadlineMs), isOurs: true }
+    : { client: server as unknown as RedisClient, isOurs: false }
+}
+
+/** What the store hears from now on, but for what it is told when its connection is new: everything, twice. */
+export async function heardBy(store: Store): Promise<Hint[]> {
+  const heard: Hint[] = []
+  await store.listen((hint) => heard.push(hint))
+  await until(() => heard.length >= 6, "the connection is told of")
+  heard.length = 0
+  return heard
 }
 
 /** A store where nothing is yet, and a client that knows nothing of Belfry. */

@@ -1,99 +1,132 @@
 import assert from "node:assert/strict"
-import type { Redis } from "ioredis"
+import type { Store } from "belfry/store"
+import { DEFAULT_RETRY } from "../../../src/core/backoff.ts"
+import {
+  cancel,
+  fail,
+  type NewRun,
+  type Run,
+  type RunChange,
+  release,
+  retry,
+  succeed,
+} from "../../../src/core/run.ts"
 import { concurrencyKeyOf } from "../../../src/core/schedule.ts"
+import {
+  aClaim,
+  aHeartbeat,
+  aPruning,
+  aRun,
+  aRunOf,
+  aSkip,
+  heldRun,
+  LONG_MS,
+} from "../../../src/store/laws/factories.ts"
+import { aPage, several } from "../../../src/store/laws/steps.ts"
+import { aFreshStore } from "./scratch.ts"
+import { assertInStep } from "./storm-indexes.ts"
+import { assertListed } from "./storm-lists.ts"
 
-/**
- * Reads every run's hash, works out what the store must find it by, and compares that with what is there: a run that is
- * missing from its queue is never performed, and one too many in a set stays there for ever.
- */
-export async function assertInStep(client: Redis, prefix: string): Promise<void> {
-  const expected = new Map<string, Map<string, number | null>>()
-  const put = (set: string, member: string, score: number | null) => {
-    const members = expected.get(set) ?? new Map<string, number | null>()
-    expected.set(set, members.set(member, score))
+const NOTHING = { message: "✓", details: null }
+const NOBODY = { reason: null, by: null }
+const FAILURE = { outcome: "failed", error: "Error", output: NOTHING } as const
+const SCHEDULES = ["s0", "s1", "s2"]
+const LEASES = ["a", "b"].map((name) => ({ name, leaseMs: 3 }))
+
+/** Two hundred and fifty steps, which the seed alone decides; how much time passes between them is the machine's business. */
+export async function assertStormWeathered(seed: number): Promise<void> {
+  const { store, client, prefix } = await aFreshStore()
+  const chance = chanceFrom(seed)
+
+  try {
+    for (let step = 0; step < 250; step++) {
+      await someStep(store, chance)
+      if (step % 50 !== 49) continue
+      await assertInStep(client, prefix)
+      await assertListed(store, SCHEDULES)
+    }
+    await finishAll(store)
+    await assertInStep(client, prefix)
+    await assertListed(store, SCHEDULES)
+    for (const kind of ["queue", "waiting", "parked", "unfinished", "running", "live"]) {
+      assert.deepEqual(await client.keys(`${prefix}:${kind}*`), [])
+    }
+  } catch (error) {
+    throw new Error(`The storm of seed ${seed} did harm`, { cause: error })
   }
-  const counts = new Map<string, number>()
-  const count = (field: string) => counts.set(field, (counts.get(field) ?? 0) + 1)
-  const live = new Map<string, string>()
-  const running = new Map<string, number>()
+}
 
-  for (const key of await client.keys(`${prefix}:runs:*`)) {
-    const id = key.slice(`${prefix}:runs:`.length)
-    const run = await client.hgetall(key)
-    const state = run["state"]!
-    const schedule = run["schedule_id"]
-    const createdAt = Number(run["created_at"])
-    const isUnfinished = state === "pending" || state === "running"
-    // An unfinished run that holds its schedule's key alone is found by that key, and by its schedule once it has ended.
-    const singleKey = run["single"] === undefined ? undefined : concurrencyKeyOf(schedule!)
-    const isInSchedule = schedule !== undefined && !(isUnfinished && singleKey !== undefined)
-    for (const name of ["all", `task:${run["task"]}`, ...(isInSchedule ? [`schedule:${schedule}`] : [])]) {
-      count(`${state}:${name}`)
-    }
-    put("history:created", id, createdAt)
-    if (isInSchedule) put(`history:created:${schedule}`, id, createdAt)
-    if (run["scheduled_for"] !== undefined) {
-      put("history:scheduled", id, Number(run["scheduled_for"]))
-      if (isInSchedule) put(`history:scheduled:${schedule}`, id, Number(run["scheduled_for"]))
-    }
-    if (isUnfinished) {
-      const liveKey = singleKey ?? run["live_key"]
-      const concurrencyKey = singleKey ?? run["concurrency_key"]
-      if (liveKey !== undefined) live.set(liveKey, id)
-      if (concurrencyKey !== undefined && singleKey === undefined) {
-        put(`unfinished:${concurrencyKey}`, id, createdAt)
-      }
-      if (concurrencyKey !== undefined && state === "running") {
-        running.set(concurrencyKey, (running.get(concurrencyKey) ?? 0) + 1)
-      }
-      put(await queueOf(client, prefix, id, { ...run, concurrency_key: concurrencyKey ?? "" }), id, null)
-    } else {
-      put("history:completed", id, Number(run["completed_at"]))
-      if (schedule) put(`history:completed:${schedule}`, id, Number(run["completed_at"]))
-      if (state !== "succeeded") put(`history:${state}`, id, createdAt)
-    }
+type Chance = (below: number) => number
+
+/** The same numbers for the same seed. */
+function chanceFrom(seed: number): Chance {
+  let state = seed
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
   }
-
-  assert.deepEqual(await setsOf(client, prefix), plain(expected))
-  assert.deepEqual(await client.hgetall(`${prefix}:counts`), textsOf(counts))
-  assert.deepEqual(await client.hgetall(`${prefix}:live`), Object.fromEntries(live))
-  assert.deepEqual(await client.hgetall(`${prefix}:running`), textsOf(running))
 }
 
-/** A run that waits for its key may be in one of two places; that it is in one only is compared later. */
-async function queueOf(
-  client: Redis,
-  prefix: string,
-  id: string,
-  run: Record<string, string>,
-): Promise<string> {
-  const { task = "", priority = "0", concurrency_limit: limit, concurrency_key: key } = run
-  const apart = `waiting:${limit}:${priority}:${Buffer.byteLength(task)}:${task}:${key}`
-  const isApart = run["state"] === "pending" && (await client.zscore(`${prefix}:${apart}`, id)) !== null
-  return isApart ? apart : `queue:${priority}:${task}`
+async function someStep(store: Store, chance: Chance): Promise<void> {
+  const kind = chance(10)
+  if (kind < 3) await store.enqueue(several(1 + chance(4), () => someRun(chance)))
+  else if (kind < 6)
+    await store.claim(aClaim({ tasks: LEASES, limit: 1 + chance(4), workerId: `w${chance(3)}` }))
+  else if (kind < 9)
+    await store.transition((await someRuns(store, chance)).flatMap((run) => someChange(run, chance)))
+  else if (chance(2) === 0) await store.prune(aPruning({ olderThanMs: 20, keepPerSchedule: 1, limit: 3 }))
+  else
+    await store.heartbeat(
+      aHeartbeat({ held: (await someRuns(store, chance)).map((run) => heldRun(run, { leaseMs: 3 })) }),
+    )
 }
 
-async function setsOf(client: Redis, prefix: string): Promise<object> {
-  const found = new Map<string, Map<string, number | null>>()
-  for (const kind of ["history:*", "unfinished:*", "queue:*", "waiting:*"]) {
-    for (const key of await client.keys(`${prefix}:${kind}`)) {
-      const name = key.slice(prefix.length + 1)
-      const list = await client.zrange(key, "0", "-1", "WITHSCORES")
-      const members = new Map<string, number | null>()
-      for (let index = 0; index < list.length; index += 2) {
-        const isQueue = name.startsWith("queue:") || name.startsWith("waiting:")
-        members.set(list[index]!, isQueue ? null : Number(list[index + 1]))
-      }
-      found.set(name, members)
-    }
+function someRun(chance: Chance): NewRun {
+  const over = {
+    task: ["a", "b"][chance(2)]!,
+    priority: chance(3) - 1,
+    liveKey: chance(3) === 0 ? `live-${chance(5)}` : null,
+    concurrencyLimit: [null, 1, 2][chance(3)]!,
+    concurrencyKey: chance(3) === 0 ? null : `key-${chance(2)}`,
+    delayMs: chance(4) === 0 ? 5 : 0,
   }
-  return plain(found)
+  const scheduledFor = chance(2) === 0 ? null : 1_000 * chance(100)
+  if (chance(6) === 0) return aSkip({ ...over, scheduleId: "s1", scheduledFor })
+  if (chance(3) === 0) return aRun(over)
+  const schedule = SCHEDULES[chance(3)]!
+  // As the timetable makes them, and as an edit or a hand may.
+  const key = concurrencyKeyOf(schedule)
+  const keys = chance(2) === 0 ? { liveKey: key, concurrencyKey: key } : {}
+  return aRunOf(schedule, { ...over, scheduledFor, ...keys })
 }
 
-function plain(sets: ReadonlyMap<string, ReadonlyMap<string, number | null>>): object {
-  return Object.fromEntries([...sets].map(([name, members]) => [name, Object.fromEntries(members)]))
+async function someRuns(store: Store, chance: Chance): Promise<readonly Run[]> {
+  const runs = await store.findRuns({}, aPage({ limit: 60 }))
+  return runs.length === 0 ? [] : several(1 + chance(4), () => runs[chance(runs.length)]!)
 }
 
-function textsOf(numbers: ReadonlyMap<string, number>): object {
-  return Object.fromEntries([...numbers].map(([name, value]) => [name, String(value)]))
+function someChange(run: Run, chance: Chance): readonly RunChange[] {
+  const change = [
+    () => succeed(run, NOTHING),
+    () => fail(run, { ...FAILURE, retry: "never" }, DEFAULT_RETRY, 0),
+    () => fail(run, { ...FAILURE, retry: { afterMs: 4 } }, DEFAULT_RETRY, 0),
+    () => release(run, "stopping"),
+    () => cancel(run, NOBODY),
+    () => retry(run, "ann"),
+  ][chance(6)]!()
+  const isEnd = change !== null && change.outcome !== null && run.state !== "running"
+  return change === null || isEnd ? [] : [change]
+}
+
+/** Everything that can run does, in the end: nothing was left waiting for a key that is free. */
+async function finishAll(store: Store): Promise<void> {
+  const tasks = LEASES.map(({ name }) => ({ name, leaseMs: LONG_MS }))
+  for (let rounds = 0; rounds < 500; rounds++) {
+    const { runs } = await store.claim(aClaim({ tasks }))
+    await store.transition(runs.map((run) => succeed(run, NOTHING)))
+    const { pending, running } = await store.countRuns({})
+    if (pending + running === 0) return
+    if (runs.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  assert.fail("all runs come to an end")
 }

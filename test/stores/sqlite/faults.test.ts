@@ -2,12 +2,21 @@ import assert from "node:assert/strict"
 import { spawnSync } from "node:child_process"
 import { chmodSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { BelfryError, type ErrorCode } from "belfry"
-import { expect, test } from "vitest"
+import { test } from "vitest"
 import { aClaim, aLogLine, aPlan, aRun, aSchedule } from "../../../src/store/laws/factories.ts"
 import { created, several } from "../../../src/store/laws/steps.ts"
 import { assertLocal } from "../../../src/stores/sqlite/file-system.ts"
-import { aDatabase, anOpenStore, aPath, aStore, aStoreAndItsDatabase, integrityOf } from "./scratch.ts"
+import { advance, aVirtualClock } from "../../lock/lab.ts"
+import {
+  aDatabase,
+  anOpenStore,
+  aPath,
+  aStore,
+  aStoreAndItsDatabase,
+  integrityOf,
+  rejectsWith,
+  until,
+} from "./scratch.ts"
 
 test("a file that is no database is refused, and not touched", async () => {
   const path = aPath()
@@ -104,24 +113,22 @@ test("without room a write is refused whole, and goes on when there is some", as
   assert.equal(await integrityOf(path), "ok")
 })
 
-test("a lock that another program keeps is waited for without blocking the event loop", async () => {
+test("a lock that another program keeps is waited for by a timer, and the event loop goes on", async () => {
   const path = aPath()
-  const store = await anOpenStore(path)
+  const clock = aVirtualClock()
+  const store = await anOpenStore(path, { clock })
   const other = await aDatabase(path)
   other.exec("begin immediate")
-  let longestMs = 0
-  let last = performance.now()
-  const ticking = setInterval(() => {
-    longestMs = Math.max(longestMs, performance.now() - last)
-    last = performance.now()
-  }, 1)
-  setTimeout(() => other.exec("commit"), 400)
+  const answers = store.enqueue([aRun({ id: "patient" })])
 
-  const answers = await store.enqueue([aRun({ id: "patient" })])
+  for (let tries = 0; tries < 3; tries++) {
+    await until(() => clock.timeline.nextAt !== null, "a timer is set for the next try")
+    if (tries === 2) other.exec("commit")
+    clock.timeline.step(Number.POSITIVE_INFINITY)
+  }
 
-  clearInterval(ticking)
-  assert.deepEqual(answers, [{ outcome: "created", runId: "patient" }])
-  expect(longestMs).toBeLessThan(300)
+  assert.deepEqual(await answers, [{ outcome: "created", runId: "patient" }])
+  assert.equal(clock.timeline.nextAt, null)
 })
 
 test("a lock that is kept for longer than the deadline is a fault; reads go on meanwhile", async () => {
@@ -140,27 +147,30 @@ test("a lock that is kept for longer than the deadline is a fault; reads go on m
 
 test("a call that waits for a lock when the store is closed is a fault", async () => {
   const path = aPath()
-  const store = await anOpenStore(path)
+  const clock = aVirtualClock()
+  const store = await anOpenStore(path, { clock })
   const other = await aDatabase(path)
   other.exec("begin immediate")
 
   const waiting = rejectsWith("BELFRY_STORE_CLOSED", store.appendLogs([aLogLine("r")]), /was closed/)
-  await new Promise((resolve) => setTimeout(resolve, 60))
+  await until(() => clock.timeline.nextAt !== null, "it waits for its next try")
   await store.close()
+  clock.timeline.step(Number.POSITIVE_INFINITY)
 
   await waiting
 })
 
 test("a file that is deleted or replaced while in use is a fault, and the new one is left alone", async () => {
   const path = aPath()
-  const store = await anOpenStore(path)
+  const clock = aVirtualClock()
+  const store = await anOpenStore(path, { clock })
+  await store.now()
   renameSync(path, `${path}.old`)
 
-  await rejectsWith(
-    "BELFRY_STORE_UNFIT",
-    eventually(() => store.now()),
-    /was deleted or replaced/,
-  )
+  // It isn't looked at for every call, but once a second.
+  await advance(clock, 1_000)
+
+  await rejectsWith("BELFRY_STORE_UNFIT", store.now(), /was deleted or replaced/)
 })
 
 test.each([
@@ -188,20 +198,3 @@ test.each([
 })
 
 const NONE = { pending: 0, running: 0, succeeded: 0, failed: 0, cancelled: 0, skipped: 0 }
-
-async function rejectsWith(code: ErrorCode, promise: Promise<unknown>, message: RegExp): Promise<void> {
-  await assert.rejects(promise, (error) => {
-    assert.ok(error instanceof BelfryError, String(error))
-    assert.equal(error.code, code, error.message)
-    assert.match(error.message, message)
-    return true
-  })
-}
-
-/** Until it throws, or for two seconds. */
-async function eventually(call: () => Promise<unknown>): Promise<void> {
-  for (let times = 0; times < 200; times++) {
-    await call()
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-}

@@ -4,8 +4,18 @@ import { join } from "node:path"
 import type { Store } from "belfry/store"
 import { afterEach } from "vitest"
 import { systemClock } from "../../../src/engine/clock.ts"
+import type { Waiting } from "../../../src/stores/sqlite/connection.ts"
 import { type Database, loadDriver } from "../../../src/stores/sqlite/driver.ts"
 import { createSqliteStore } from "../../../src/stores/sqlite/sqlite-store.ts"
+import { PATIENCE_MS } from "../../lock/patient-clock.ts"
+import { until as untilWithin } from "../../support/scratch.ts"
+
+export { rejectsWith } from "../../support/scratch.ts"
+
+/** Waits for the condition, for as long as it takes. */
+export function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  return untilWithin(condition, what, PATIENCE_MS)
+}
 
 const folders: string[] = []
 const closings: (() => unknown)[] = []
@@ -17,17 +27,21 @@ export function aPath(): string {
   return join(folder, "belfry.db")
 }
 
-export function aStore(
-  path: string,
-  over: { durability?: "normal" | "full"; lockDeadlineMs?: number } = {},
-): Store {
-  const store = createSqliteStore({ path, durability: "normal", lockDeadlineMs: 5_000, ...over }, systemClock)
+export interface StoreOptions {
+  readonly lockDeadlineMs?: number
+  readonly clock?: Waiting
+}
+
+/** As `sqlite(path)` makes it, but patient with others who hold the file's lock. It is closed when the test ends. */
+export function aStore(path: string, options: StoreOptions = {}): Store {
+  const { lockDeadlineMs = PATIENCE_MS, clock = systemClock } = options
+  const store = createSqliteStore({ path, durability: "normal", lockDeadlineMs }, clock)
   closings.push(() => store.close())
   return store
 }
 
-export async function anOpenStore(path = aPath()): Promise<Store> {
-  const store = aStore(path)
+export async function anOpenStore(path = aPath(), options: StoreOptions = {}): Promise<Store> {
+  const store = aStore(path, options)
   await store.open()
   return store
 }
@@ -45,7 +59,7 @@ export async function aStoreAndItsDatabase(
       return opened
     },
   })
-  const store = createSqliteStore({ path, durability, lockDeadlineMs: 5_000 }, systemClock, load)
+  const store = createSqliteStore({ path, durability, lockDeadlineMs: PATIENCE_MS }, systemClock, load)
   closings.push(() => store.close())
   await store.open()
   return { store, database: opened! }

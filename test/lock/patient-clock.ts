@@ -1,0 +1,14 @@
+import { type Clock, systemClock } from "../../src/engine/clock.ts"
+
+/** Nothing waits so long but what hangs. */
+export const PATIENCE_MS = 120_000
+
+/** What users get as the deadline of a call. */
+const DEADLINE_MS = 5_000
+
+/** The system's clock, but calls have a longer deadline: a machine that stands still for a while makes none of them fail. */
+export const patientClock: Clock = {
+  ...systemClock,
+  setTimer: (delayMs, callback) =>
+    systemClock.setTimer(delayMs === DEADLINE_MS ? PATIENCE_MS : delayMs, callback),
+}

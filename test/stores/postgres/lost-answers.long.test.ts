@@ -1,0 +1,52 @@
+import assert from "node:assert/strict"
+import { setTimeout as sleep } from "node:timers/promises"
+import { createScheduler, defineTask, silentLogger } from "belfry"
+import { inject, test } from "vitest"
+import { faultProxy } from "../../support/fault-proxy.ts"
+import { migratedDatabase } from "../../support/fresh-database.ts"
+import { aPsql, aStore, atTheEnd, until } from "./scratch.ts"
+import { endedWith, everySecondHasItsRun } from "./seconds.ts"
+
+test("a scheduler whose answers are lost performs every occurrence, and each once if no claim was lost", async () => {
+  const proxy = await faultProxy(inject("postgres").port)
+  atTheEnd(() => proxy.close())
+  const url = await migratedDatabase()
+  const psql = await aPsql(url)
+  const countOf = async (what: string): Promise<number> =>
+    (await psql.query(`select from belfry.runs where ${what}`)).rowCount!
+  const begun: string[] = []
+  const tick = defineTask({ name: "tick", run: ({ run }) => void begun.push(run.id) })
+  const ids = ["a", "b"]
+  const scheduler = createScheduler({
+    store: aStore(proxy.through(url)),
+    tasks: [tick],
+    schedules: ids.map((id) => tick.schedule(id, { cron: "* * * * * *", overlap: "allow", catchUp: "all" })),
+    lease: "5s",
+    pollInterval: "1s",
+    logger: silentLogger,
+  })
+  await scheduler.start()
+  atTheEnd(() => scheduler.stop())
+
+  const losses = ["fire(", "change(", "fire(", "change(", "due(", "extend("]
+  for (const statement of losses) await proxy.loseAnswer(`belfry.${statement}`)
+  // Not every claim has something to give. What it gave, nobody has begun: it would be over at once.
+  const unbegun = "state = 'running' and started_at < clock_timestamp() - interval '1 s'"
+  do {
+    await proxy.loseAnswer("belfry.claim(")
+    await sleep(1_200)
+  } while ((await countOf(unbegun)) === 0)
+  await until(
+    async () => (await countOf("lost > 0 and state = 'succeeded'")) > 0,
+    "the lost one is performed",
+  )
+  const at = begun.length
+  await until(() => begun.length >= at + 4, "it goes on")
+  await endedWith(scheduler, psql, ids)
+
+  await everySecondHasItsRun(psql, { schedules: ids.length })
+  const untold =
+    "attempt <> 1 + lost or coalesce(jsonb_array_length(attempts), 0) + (outcome is not null)::int <> attempt"
+  assert.equal(await countOf(`state <> 'succeeded' or ${untold}`), 0)
+  assert.equal(new Set(begun).size, begun.length, "a claim whose answer was lost was not begun by anybody")
+})

@@ -1,0 +1,19 @@
+/** A limit for what hangs: no machine is so busy that it reaches it. */
+export const PATIENCE_MS = 120_000
+
+/** For `vi.mock`: no call of a test reaches the deadline of what `postgres()` makes. */
+
+type Stores = typeof import("../../../src/stores/postgres/postgres-store.ts")
+type Pools = typeof import("../../../src/stores/postgres/own-pool.ts")
+
+export function withPatientStores(stores: Stores): Stores {
+  return {
+    ...stores,
+    createPostgresStore: (makePool, options, waiting) =>
+      stores.createPostgresStore(makePool, { ...options, deadlineMs: PATIENCE_MS }, waiting),
+  }
+}
+
+export function withPatientPools(pools: Pools): Pools {
+  return { ...pools, poolFor: (url, connections) => pools.poolFor(url, connections, PATIENCE_MS) }
+}

@@ -1,0 +1,42 @@
+/** What the statements of the store are explained on: 20,000 schedules and 50,000 runs. */
+
+const SCHEDULES = 20_000
+
+export const FILL = `
+  insert into belfry.schedules (id, task, cron, owner, next_run_at, covered_until, version)
+  select 's' || n, 'report', '0 3 * * *', case when n % 200 = 0 then 'app' else 'other' end,
+    clock_timestamp() + case when n <= 300 then '-1 minute' else '1 hour' + n * interval '1 second' end, clock_timestamp(),
+    nextval('belfry.versions')
+  from generate_series(1, ${SCHEDULES}) as n;
+
+  -- The past: one schedule with 20,000 runs, many with one or two; a few of them failed.
+  insert into belfry.runs (id, task, schedule_id, concurrency_key, scheduled_for, triggered_by, state, attempt, created_at,
+    started_at, completed_at)
+  select 'past' || n, 'report', s.id, 'schedule:' || s.id, at, 'schedule',
+    case when n % 100 = 0 then 'failed' else 'succeeded' end, 1, at, at, at
+  from generate_series(1, 44000) as n,
+    lateral (select case when n <= 20000 then 's1' else 's' || n % ${SCHEDULES} + 1 end as id) as s,
+    lateral (select date_trunc('milliseconds', clock_timestamp()) - n * interval '1 minute' as at) as t;
+
+  -- The future, and what is due: of four priorities, and of a key that is full.
+  insert into belfry.runs (id, task, triggered_by, state, priority, claimable_at)
+  select 'later' || n, 'report', 'api', 'pending', n % 4, clock_timestamp() + interval '1 hour' + n * interval '1 minute'
+  from generate_series(1, 3000) as n;
+  insert into belfry.runs (id, task, triggered_by, state, priority, claimable_at, concurrency_key, concurrency_limit)
+  select 'due' || n, 'report', 'api', 'pending', n % 4, clock_timestamp() - n * interval '1 second',
+    'key' || n % 200, 10
+  from generate_series(1, 2000) as n;
+  insert into belfry.runs (id, task, triggered_by, state, claimable_at, concurrency_key, concurrency_limit, live_key)
+  select 'waiting' || n, 'report', 'api', 'pending', clock_timestamp() - interval '1 day', 'full', 1, 'live' || n
+  from generate_series(1, 100) as n;
+
+  -- The present.
+  insert into belfry.runs (id, task, triggered_by, state, attempt, claimable_at, concurrency_key, concurrency_limit, slot,
+    worker_id, started_at)
+  select 'running' || n, 'report', 'api', 'running', 1, clock_timestamp() + interval '1 hour',
+    case when n = 1 then 'full' end, case when n = 1 then 1 end, case when n = 1 then 0 end, 'w', clock_timestamp()
+  from generate_series(1, 900) as n;
+
+  insert into belfry.logs (run_id, attempt, number, at, level, message)
+  select 'past' || n % 100 + 1, 1, n, clock_timestamp(), 'info', 'A line'
+  from generate_series(1, 20000) as n;`

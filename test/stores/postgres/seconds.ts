@@ -1,0 +1,31 @@
+import assert from "node:assert/strict"
+import type { Scheduler } from "belfry"
+import type pg from "pg"
+import { until } from "./scratch.ts"
+
+/** Each of so many schedules, which are due every second, has a run for every second from its first to its last. */
+export async function everySecondHasItsRun(
+  psql: pg.Client,
+  { schedules, schema = "belfry" }: { schedules: number; schema?: string },
+): Promise<void> {
+  const { rows } = await psql.query(`
+    select count(*)::int as runs, count(distinct scheduled_for)::int as instants,
+      extract(epoch from max(scheduled_for) - min(scheduled_for))::int + 1 as seconds
+    from ${schema}.runs
+    where schedule_id is not null
+    group by schedule_id`)
+  assert.equal(rows.length, schedules)
+  for (const { runs, instants, seconds } of rows) assert.deepEqual([runs, instants], [seconds, seconds])
+}
+
+/** Stops when nothing of these schedules is left to do. */
+export async function endedWith(
+  scheduler: Scheduler,
+  psql: pg.Client,
+  schedules: readonly string[],
+): Promise<void> {
+  for (const id of schedules) await scheduler.schedules.pause(id)
+  const left = "select from belfry.runs where state in ('pending', 'running')"
+  await until(async () => (await psql.query(left)).rowCount === 0, "all are performed")
+  await scheduler.stop()
+}

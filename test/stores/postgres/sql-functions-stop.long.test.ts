@@ -1,0 +1,131 @@
+import assert from "node:assert/strict"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { createScheduler, silentLogger } from "belfry"
+import { inject, onTestFinished, test } from "vitest"
+import { faultProxy } from "../../support/fault-proxy.ts"
+import { startPgBouncer } from "../../support/pgbouncer.ts"
+import { performTask } from "../../support/task-run.ts"
+import { aStore } from "./scratch.ts"
+import { isWatching, NAP, slowFunctions } from "./sql-stopping.ts"
+
+/** How long a function goes on after its run has ended, in real time. */
+
+/** The engine gives a task whose signal was aborted 5 seconds. */
+const GRACE_MS = 4_500
+
+const self = slowFunctions()
+const { seen, untilBusy, untilIdle } = self
+
+test("a function that catches its cancelling is ended within the engine's grace", async () => {
+  const controller = new AbortController()
+  const { ended } = performTask(self.task(self.url), { function: "deaf" }, { signal: controller.signal })
+  await untilBusy()
+
+  await within(GRACE_MS, async () => {
+    controller.abort(new Error("enough"))
+    await assert.rejects(ended, /enough/)
+  })
+
+  assert.deepEqual(await self.busy(), [])
+})
+
+test("a network that lets no order through doesn't keep an aborted run beyond the engine's grace", async () => {
+  const proxy = await faultProxy(inject("postgres").port)
+  onTestFinished(() => proxy.close())
+  const controller = new AbortController()
+  const { ended } = performTask(self.task(proxy.through(self.url)), NAP, { signal: controller.signal })
+  await untilBusy()
+  proxy.blackhole()
+
+  await within(GRACE_MS, async () => {
+    controller.abort(new Error("enough"))
+    await assert.rejects(ended, /enough/)
+  })
+})
+
+test("behind a PgBouncer with no connection to cancel it from, a function is ended all the same", async ({
+  skip,
+}) => {
+  skip(!(await isWatching(self.psql)), "the server can't watch its clients")
+  const bouncer = await startPgBouncer(inject("postgres"), { poolSize: 1 })
+  onTestFinished(() => bouncer.stop())
+  const controller = new AbortController()
+  const { ended } = performTask(self.task(bouncer.through(self.url)), NAP, { signal: controller.signal })
+  await untilBusy()
+
+  await within(GRACE_MS, async () => {
+    controller.abort(new Error("enough"))
+    await assert.rejects(ended, /enough/)
+  })
+  await within(10_000, untilIdle)
+})
+
+test("the function of a worker that is killed is ended by the server within seconds", async ({ skip }) => {
+  skip(!(await isWatching(self.psql)), "the server can't watch its clients")
+  const program = `
+    import { performTask } from "./test/support/task-run.ts"
+    import { sqlFunctions } from "./src/postgres.ts"
+    await performTask(sqlFunctions({ url: ${JSON.stringify(self.url)}, schemas: ["app"] }), ${JSON.stringify(NAP)}).ended`
+  const worker = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", program])
+  await untilBusy()
+
+  worker.kill("SIGKILL")
+  await once(worker, "exit")
+
+  await within(10_000, untilIdle)
+  assert.deepEqual(await seen(), [])
+})
+
+test("the function of a cancelled run ends within a moment", async () => {
+  const { scheduler, runId } = await running()
+
+  await within(5_000, async () => {
+    await scheduler.runs.cancel(runId)
+    await untilIdle()
+  })
+})
+
+test("the function of a run that was lost to another worker ends within some leases", async () => {
+  const { runId } = await running()
+
+  await within(10_000, async () => {
+    await self.psql.query(
+      "update belfry.runs set worker_id = 'another', attempt = attempt + 1, claimable_at = now() + interval '1 hour' where id = $1",
+      [runId],
+    )
+    await untilIdle()
+  })
+})
+
+test("the function of a run that exceeds its timeout ends with it", async () => {
+  const { scheduler, runId } = await running({ timeout: "3s" })
+
+  const run = await scheduler.runs.wait(runId)
+
+  assert.equal(run?.error, "Timed out after 3s")
+  assert.deepEqual(await self.busy(), [])
+  assert.deepEqual(await seen(), [])
+})
+
+async function running(options: { timeout?: "3s" } = {}) {
+  const sql = self.task(self.url)
+  const scheduler = createScheduler({
+    store: aStore(self.url),
+    tasks: [sql],
+    lease: "3s",
+    logger: silentLogger,
+  })
+  onTestFinished(() => scheduler.stop({ timeout: 0 }))
+  await scheduler.start()
+  const { runId } = await scheduler.enqueue(sql, NAP, { ...options, retry: { attempts: 1 } })
+  await untilBusy()
+  return { scheduler, runId }
+}
+
+async function within(ms: number, work: () => Promise<unknown>): Promise<void> {
+  const beganAt = performance.now()
+  await work()
+  const tookMs = performance.now() - beganAt
+  assert.ok(tookMs < ms, `it took ${tookMs} ms`)
+}

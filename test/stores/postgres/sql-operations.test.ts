@@ -1,0 +1,138 @@
+import assert from "node:assert/strict"
+import { setTimeout as sleep } from "node:timers/promises"
+import { beforeEach, describe, test } from "vitest"
+import { anOpenStore, until } from "./scratch.ts"
+import { anIntegrator, DAILY } from "./sql-integrator.ts"
+
+/** What an integrator does with nothing but SQL, while a process of ours runs on the same database. */
+
+const self = anIntegrator()
+const { sql, rowOf } = self
+
+describe("operations are functions", () => {
+  beforeEach(async () => {
+    await sql(
+      `insert into belfry.schedules (id, cron, task, payload) values ('nightly', '${DAILY}', 'report', '[1]')`,
+    )
+    await rowOf("select 1 from belfry.schedules where covered_until is not null")
+  })
+
+  test("trigger: one run now, the next occurrence untouched", async () => {
+    const [before] = await sql("select next_run_at from belfry.schedules")
+    const [row] = await sql(`select belfry.trigger('nightly', '{"by":"hand"}') as answer`)
+
+    const { success, run_id, job_name } = row!["answer"]
+    assert.deepEqual([success, job_name], [true, "nightly"])
+    await until(() => self.performed.some(({ id }) => id === run_id))
+    assert.deepEqual(self.performed[0]!.payload, { by: "hand" })
+    assert.deepEqual(await sql("select next_run_at from belfry.schedules"), [before])
+  })
+
+  test("trigger: while a run is unfinished there is no other, and the answer names it", async () => {
+    await self.scheduler.stop()
+    const [first] = await sql("select belfry.trigger('nightly') as answer")
+    const [second] = await sql("select belfry.trigger('nightly') as answer")
+
+    assert.deepEqual([second!["answer"].success, second!["answer"].run_id], [false, first!["answer"].run_id])
+  })
+
+  test("pause and resume: what fell into the pause is one record", async () => {
+    await sql("update belfry.schedules set cron = '* * * * * *' where id = 'nightly'")
+    await self.untilPerformed(1)
+    await sql("select belfry.pause('nightly', 'stocktaking')")
+    await sleep(2_100)
+    await sql("select belfry.resume('nightly')")
+
+    const row = await rowOf("select message, missed from belfry.runs where reason = 'paused'")
+    assert.match(row["message"], /^Paused by postgres: stocktaking$/)
+    assert.ok(row["missed"].count >= 2)
+    const count = self.performed.length
+    await until(() => self.performed.length > count)
+  })
+
+  test("reschedule: the next occurrence comes at another time and keeps its name", async () => {
+    const [before] = await sql(
+      "select belfry.run_id(id, next_run_at) as run_id, next_run_at from belfry.schedules",
+    )
+    await sql("select belfry.reschedule('nightly', now() + interval '1 second')")
+
+    await self.untilPerformed(1)
+    assert.equal(self.performed[0]!.id, before!["run_id"])
+    const after = await rowOf("select next_run_at from belfry.schedules where covered_until is not null")
+    assert.equal(after["next_run_at"] - before!["next_run_at"], 24 * 3_600_000, "and then on by its cron")
+  })
+
+  test("enqueue: a run of any task, once for its key, together with the transaction", async () => {
+    await sql("begin")
+    await sql(`select belfry.enqueue('report', '{"user":"ann"}', key => 'ann')`)
+    await sql("rollback")
+    const [first] = await sql(
+      `select belfry.enqueue('report', '{"user":"ann"}', delay => '1 hour', key => 'ann') as answer`,
+    )
+    const [second] = await sql(`select belfry.enqueue('report', '{"user":"ann"}', key => 'ann') as answer`)
+
+    assert.equal(first!["answer"].success, true)
+    assert.deepEqual([second!["answer"].success, second!["answer"].run_id], [false, first!["answer"].run_id])
+    assert.equal(self.performed.length, 0)
+  })
+
+  test("what isn't there is an error, and nothing happens", async () => {
+    for (const call of ["trigger('x')", "pause('x')", "resume('x')", "reschedule('x', now())"]) {
+      await assert.rejects(sql(`select belfry.${call}`), /There is no schedule "x"/)
+    }
+    await assert.rejects(
+      sql("select belfry.pause('nightly', until => now() - interval '1 second')"),
+      /not in the future/,
+    )
+    await assert.rejects(sql("select belfry.reschedule('nightly', '2020-01-01')"), /in the past/)
+  })
+})
+
+describe("what happened is in two views", () => {
+  test("each schedule's status, and each run's history", async () => {
+    await sql(
+      `insert into belfry.schedules (id, description, cron, task) values ('nightly', 'Totals', '${DAILY}', 'report')`,
+    )
+    await rowOf("select 1 from belfry.schedules where covered_until is not null")
+    await sql("select belfry.trigger('nightly')")
+    await rowOf("select 1 from belfry.runs where state = 'succeeded'")
+
+    const [status] = await sql("select * from belfry.schedule_status")
+    const { name, enabled, last_run_success, success_rate_percent, last_error } = status!
+    assert.deepEqual(
+      { name, enabled, last_run_success, success_rate_percent, last_error },
+      {
+        name: "nightly",
+        enabled: true,
+        last_run_success: true,
+        success_rate_percent: "100.0",
+        last_error: null,
+      },
+    )
+    assert.ok(status!["next_run"] > new Date() && status!["last_run"] <= new Date())
+
+    const [run] = await sql("select * from belfry.run_history")
+    assert.deepEqual(
+      [run!["job_name"], run!["success"], run!["message"], run!["details"], run!["triggered_by"]],
+      ["nightly", true, "Sent", { pages: 3 }, "manual"],
+    )
+    assert.ok(Number(run!["duration_ms"]) >= 0 && run!["performed_by"] !== "")
+  })
+})
+
+test("everything is in the schema asked for, and another one is another Belfry", async () => {
+  const store = await anOpenStore(self.url, { schema: "bells" })
+  await sql(`insert into bells.schedules (id, cron, task) values ('nightly', '${DAILY}', 'report')`)
+  const heard: string[] = []
+  await store.listen((hint) => heard.push(hint))
+  await until(() => heard.length > 0)
+  heard.length = 0
+  await sql("select bells.trigger('nightly')")
+
+  assert.deepEqual(
+    (await store.findSchedules({}, { afterId: null, limit: 10 })).map(({ id }) => id),
+    ["nightly"],
+  )
+  assert.equal(await self.scheduler.schedules.get("nightly"), null)
+  await until(() => heard.includes("runs"))
+})

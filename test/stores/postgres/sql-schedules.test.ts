@@ -1,0 +1,166 @@
+import assert from "node:assert/strict"
+import { setTimeout as sleep } from "node:timers/promises"
+import { describe, test } from "vitest"
+import { until } from "./scratch.ts"
+import { anIntegrator, DAILY } from "./sql-integrator.ts"
+
+/** Schedules of an integrator who writes their rows, while a process of ours runs on the same database. */
+
+const self = anIntegrator()
+const { sql, rowOf } = self
+
+describe("a schedule is a row", () => {
+  test("inserted with a cron alone it is planned at once, and nothing fires", async () => {
+    await sql(
+      "insert into belfry.schedules (id, cron, timezone, task) values ('nightly', '0 3 29 2 *', 'Europe/Paris', 'report')",
+    )
+
+    const row = await rowOf("select next_run_at from belfry.schedules where covered_until is not null")
+    assert.match(row["next_run_at"].toISOString(), /-02-29T02:00:00.000Z$/, "three o'clock in Paris")
+    assert.equal(self.performed.length, 0)
+    assert.equal((await self.scheduler.schedules.get("nightly"))?.timezone, "Europe/Paris")
+  })
+
+  test("it fires, and its run is told like any other", async () => {
+    await sql(
+      `insert into belfry.schedules (id, cron, task, payload) values ('often', '* * * * * *', 'report', '{"to":"ann"}')`,
+    )
+
+    await self.untilPerformed(2)
+    assert.match(self.performed[0]!.id, /^often@\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+    assert.deepEqual(self.performed[0]!.payload, { to: "ann" })
+  })
+
+  test("a changed cron or zone is planned anew, without firing", async () => {
+    await sql("insert into belfry.schedules (id, cron, task) values ('yearly', '0 3 29 2 *', 'report')")
+    const before = await rowOf(
+      "select next_run_at, version from belfry.schedules where covered_until is not null",
+    )
+    await sql("update belfry.schedules set cron = '0 4 1 1 *', timezone = 'Asia/Tokyo' where id = 'yearly'")
+
+    const after = await rowOf(
+      "select next_run_at, version, revision from belfry.schedules where covered_until is not null",
+    )
+    assert.match(after["next_run_at"].toISOString(), /-12-31T19:00:00.000Z$/)
+    assert.ok(Number(after["version"]) > Number(before["version"]))
+    assert.equal(after["revision"], 2, "an editor who read it before is refused")
+    assert.equal(self.performed.length, 0)
+  })
+
+  test("what was due already and is taken away by the change is in the ledger", async () => {
+    await self.scheduler.stop()
+    await sql(
+      "insert into belfry.schedules (id, cron, task, next_run_at) values ('due', '0 3 * * *', 'report', '2026-01-01 03:00Z')",
+    )
+    await sql("update belfry.schedules set cron = '0 5 * * *' where id = 'due'")
+
+    const [row] = await sql("select id, state, reason, message from belfry.runs")
+    assert.deepEqual(row, {
+      id: "due@2026-01-01T03:00:00Z",
+      state: "skipped",
+      reason: "operator",
+      message: "Changed by SQL before it fired",
+    })
+  })
+
+  test("a next run that is brought along is kept, and fires when it is due", async () => {
+    await sql(`insert into belfry.schedules (id, cron, task, next_run_at) values
+      ('later', '0 3 * * *', 'report', now() + interval '1 year'), ('missed', '0 3 * * *', 'report', '2026-01-01 03:00Z')`)
+
+    await self.untilPerformed(1)
+    assert.match(self.performed[0]!.id, /^missed@/)
+    const [later] = await sql(
+      "select next_run_at > now() + interval '364 days' as is_kept from belfry.schedules where id = 'later'",
+    )
+    assert.equal(later!["is_kept"], true)
+  })
+
+  test("a null next run is planned without firing", async () => {
+    await sql(
+      `insert into belfry.schedules (id, cron, task, next_run_at) values ('later', '${DAILY}', 'report', now() + interval '1 year')`,
+    )
+    await sql("update belfry.schedules set next_run_at = null where id = 'later'")
+
+    await rowOf(
+      "select 1 from belfry.schedules where next_run_at < now() + interval '2 days' and covered_until is not null",
+    )
+    assert.equal(self.performed.length, 0)
+  })
+
+  test("disabled it stands still, enabled it goes on from now", async () => {
+    await sql(`insert into belfry.schedules (id, cron, task) values ('nightly', '${DAILY}', 'report')`)
+    await rowOf("select 1 from belfry.schedules where covered_until is not null")
+    await sql("update belfry.schedules set enabled = false where id = 'nightly'")
+    await rowOf("select 1 from belfry.schedules where next_run_at is null")
+    await sql("update belfry.schedules set enabled = true where id = 'nightly'")
+
+    await rowOf("select 1 from belfry.schedules where next_run_at > now() and covered_until is not null")
+  })
+
+  test.each([
+    ["cron", "cron = 'every noon'", /every noon/],
+    ["zone", "timezone = 'Mars/Olympus'", /Mars\/Olympus/],
+    ["option", `options = '{"overlap": "sometimes"}'`, /"sometimes" is unknown/],
+    ["word", `options = '{"overlaps": "skip"}'`, /overlaps/],
+    ["form", "options = '7'", /./],
+  ])("an invalid %s is recorded on the row and logged, and the others go on", async (_, change, expected) => {
+    await sql(
+      `insert into belfry.schedules (id, cron, task) values ('bad', '${DAILY}', 'report'), ('good', '${DAILY}', 'report')`,
+    )
+    await rowOf("select from belfry.schedules where covered_until is not null having count(*) = 2")
+    await sql(`update belfry.schedules set ${change} where id = 'bad'`)
+    await sql("update belfry.schedules set next_run_at = clock_timestamp() where id = 'good'")
+
+    const row = await rowOf(
+      "select last_error, next_run_at from belfry.schedules where id = 'bad' and last_error is not null",
+    )
+    assert.match(row["last_error"], expected)
+    assert.equal(row["next_run_at"], null)
+    await self.untilPerformed(1)
+    await until(
+      () => self.logged.some((line) => line.level === "warn" && /bad/.test(JSON.stringify(line))),
+      "it is said loudly",
+    )
+
+    await sql(
+      `update belfry.schedules set cron = '${DAILY}', timezone = 'UTC', options = '{}' where id = 'bad'`,
+    )
+    await rowOf(
+      "select 1 from belfry.schedules where id = 'bad' and last_error is null and next_run_at > now()",
+    )
+  })
+
+  test("its options are written in the words of the API", async () => {
+    await sql(
+      `insert into belfry.schedules (id, cron, task, options)
+       values ('nightly', '${DAILY}', 'report', '{"overlap": "queue", "catchUp": "none", "timeout": "10m"}')`,
+    )
+    await rowOf("select 1 from belfry.schedules where covered_until is not null")
+
+    const { overlap, catchUp, timeoutMs } = (await self.scheduler.schedules.get("nightly"))!
+    assert.deepEqual([overlap.policy, catchUp.policy, timeoutMs], ["queue", "none", 600_000])
+  })
+
+  test("deleted it is gone, and its runs stay", async () => {
+    await sql("insert into belfry.schedules (id, cron, task) values ('often', '* * * * * *', 'report')")
+    await self.untilPerformed(1)
+    await sql("delete from belfry.schedules where id = 'often'")
+    const unfinished = "select from belfry.runs where state in ('pending', 'running')"
+    await until(async () => (await sql(unfinished)).length === 0, "what had fired is performed")
+    const count = self.performed.length
+    await sleep(1_100)
+
+    assert.equal(self.performed.length, count)
+    assert.equal((await sql("select from belfry.runs")).length, count)
+  })
+
+  test("its id can't be changed, and an id that no URL could carry is refused", async () => {
+    await sql("insert into belfry.schedules (id, cron, task) values ('one', '0 3 * * *', 'report')")
+
+    await assert.rejects(sql("update belfry.schedules set id = 'two'"), /can't be changed/)
+    await assert.rejects(
+      sql("insert into belfry.schedules (id, cron, task) values ('a b', '0 3 * * *', 'report')"),
+      /not valid/,
+    )
+  })
+})

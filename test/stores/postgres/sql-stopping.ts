@@ -1,0 +1,111 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import { type SqlFunctionsOptions, type SqlTask, sqlFunctions } from "belfry/postgres"
+import pg from "pg"
+import { afterAll, beforeAll, beforeEach, onTestFinished } from "vitest"
+import { migratedDatabase } from "../../support/fresh-database.ts"
+import { until } from "./scratch.ts"
+
+/** A call of a function that ends in no test by itself. */
+export const NAP = { function: "app.naps", payload: 3_600 }
+
+/** A call of a function that waits until it is let go on. */
+export const WAIT = { function: "app.waits" }
+
+const FUNCTIONS = `
+  create schema app;
+  create table app.seen (note text);
+  create function app.naps(payload jsonb) returns jsonb language plpgsql as $$
+  begin
+    insert into app.seen values ('before');
+    perform pg_sleep(payload::float);
+    insert into app.seen values ('after');
+    return jsonb_build_object('success', true, 'details', pg_backend_pid());
+  end $$;
+  create function app.waits() returns jsonb language plpgsql as $$
+  begin
+    insert into app.seen values ('before');
+    perform pg_advisory_xact_lock(1);
+    insert into app.seen values ('after');
+    return '{"success": true}';
+  end $$;
+  -- Each time it is cancelled, it takes the next of the locks from 101 on.
+  create function app.deaf() returns jsonb language plpgsql as $$
+  declare
+    times integer := 0;
+  begin
+    insert into app.seen values ('before');
+    loop
+      begin
+        perform pg_sleep(3600);
+      exception when query_canceled then
+        times := times + 1;
+        perform pg_advisory_lock(100 + times);
+      end;
+    end loop;
+  end $$;`
+
+/** Functions that take their time, and what can be seen of them on the server. */
+export interface SlowFunctions {
+  url: string
+  psql: pg.Client
+  task(address: string, options?: Partial<SqlFunctionsOptions>): SqlTask
+  /** What functions have written. */
+  seen(): Promise<readonly string[]>
+  /** The server's processes that are in the middle of a function. */
+  busy(): Promise<readonly number[]>
+  untilBusy(count?: number): Promise<readonly number[]>
+  untilIdle(): Promise<void>
+  /** Functions that wait do so until they are let go on. */
+  holdWaiting(): Promise<void>
+  letGoOn(): Promise<void>
+}
+
+/** For the tests of a file. */
+export function slowFunctions(): SlowFunctions {
+  const self: SlowFunctions = {
+    url: "",
+    psql: null as never,
+    task(address, options = {}) {
+      const task = sqlFunctions({ url: address, schemas: ["app"], ...options })
+      onTestFinished(() => task.close())
+      return task
+    },
+    seen: async () => (await self.psql.query("select note from app.seen")).rows.map(({ note }) => note),
+    async busy() {
+      const { rows } = await self.psql.query(
+        "select pid from pg_stat_activity where datname = current_database() and wait_event in ('PgSleep', 'advisory')",
+      )
+      return rows.map(({ pid }) => pid)
+    },
+    async untilBusy(count = 1) {
+      await until(async () => (await self.busy()).length >= count, "functions are busy")
+      return self.busy()
+    },
+    async untilIdle() {
+      // It is measured by tests of how long that takes.
+      while ((await self.busy()).length > 0) await sleep(10)
+    },
+    holdWaiting: async () => void (await self.psql.query("select pg_advisory_lock(1)")),
+    letGoOn: async () => void (await self.psql.query("select pg_advisory_unlock_all()")),
+  }
+
+  beforeAll(async () => {
+    self.url = await migratedDatabase()
+    self.psql = new pg.Client(self.url)
+    await self.psql.connect()
+    await self.psql.query(FUNCTIONS)
+  })
+  afterAll(() => self.psql?.end())
+  beforeEach(async () => {
+    await self.letGoOn()
+    await self.psql.query("truncate app.seen")
+  })
+
+  return self
+}
+
+/** Whether the server sees by itself that a client is gone. */
+export async function isWatching(psql: pg.Client): Promise<boolean> {
+  const { rows } = await psql.query("select current_setting('server_version_num')::int >= 140000 as can")
+  return rows[0].can && process.platform === "linux"
+}

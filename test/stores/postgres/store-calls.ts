@@ -1,0 +1,47 @@
+import type { Store } from "belfry/store"
+import { succeed } from "../../../src/core/run.ts"
+import {
+  aClaim,
+  aHeartbeat,
+  aLogLine,
+  aPlan,
+  aPruning,
+  aRun,
+  aSchedule,
+} from "../../../src/store/laws/factories.ts"
+
+export type Call = (store: Store) => Promise<unknown>
+
+/** Every call that a store answers. None of them depends on another. */
+export const CALLS: Readonly<Record<Exclude<keyof Store, "open" | "close" | "listen">, Call>> = {
+  now: (store) => store.now(),
+  putSchedule: (store) => store.putSchedule(aSchedule(), null),
+  deleteSchedule: (store) => store.deleteSchedule("s", 1),
+  dueSchedules: (store) => store.dueSchedules({ limit: 10 }),
+  fire: (store) => store.fire([aPlan(aSchedule(), { runs: [aRun()] })]),
+  enqueue: (store) => store.enqueue([aRun()]),
+  claim: (store) => store.claim(aClaim()),
+  heartbeat: (store) => store.heartbeat(aHeartbeat()),
+  transition: (store) => store.transition([succeed(A_REF, { message: null, details: null })]),
+  prune: (store) => store.prune(aPruning()),
+  appendLogs: (store) => store.appendLogs([aLogLine("r")]),
+  readLogs: (store) => store.readLogs({ runId: "r", after: null, limit: 1 }),
+  findSchedules: (store) => store.findSchedules({}, { afterId: null, limit: 1 }),
+  findRuns: (store) => store.findRuns({}, { orderBy: "createdAt", before: null, limit: 1 }),
+  countRuns: (store) => store.countRuns({}),
+  findWorkers: (store) => store.findWorkers({ afterId: null, limit: 1 }),
+}
+
+const A_REF = { id: "r", state: "running", attempt: 1, failures: 0, lost: 0 } as const
+
+/** All at once. */
+export function all<T>(act: (call: Call) => Promise<T>): Promise<readonly T[]> {
+  return Promise.all(Object.values(CALLS).map(act))
+}
+
+export async function succeeds(store: Store, call: Call): Promise<boolean> {
+  return call(store).then(
+    () => true,
+    () => false,
+  )
+}

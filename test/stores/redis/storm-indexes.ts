@@ -1,0 +1,99 @@
+import assert from "node:assert/strict"
+import type { Redis } from "ioredis"
+import { concurrencyKeyOf } from "../../../src/core/schedule.ts"
+
+/**
+ * Reads every run's hash, works out what the store must find it by, and compares that with what is there: a run that is
+ * missing from its queue is never performed, and one too many in a set stays there for ever.
+ */
+export async function assertInStep(client: Redis, prefix: string): Promise<void> {
+  const expected = new Map<string, Map<string, number | null>>()
+  const put = (set: string, member: string, score: number | null) => {
+    const members = expected.get(set) ?? new Map<string, number | null>()
+    expected.set(set, members.set(member, score))
+  }
+  const counts = new Map<string, number>()
+  const count = (field: string) => counts.set(field, (counts.get(field) ?? 0) + 1)
+  const live = new Map<string, string>()
+  const running = new Map<string, number>()
+
+  for (const key of await client.keys(`${prefix}:runs:*`)) {
+    const id = key.slice(`${prefix}:runs:`.length)
+    const run = await client.hgetall(key)
+    const state = run["state"]!
+    const schedule = run["schedule_id"]
+    const createdAt = Number(run["created_at"])
+    const isUnfinished = state === "pending" || state === "running"
+    // An unfinished run that holds its schedule's key alone is found by that key, and by its schedule once it has ended.
+    const singleKey = run["single"] === undefined ? undefined : concurrencyKeyOf(schedule!)
+    const isInSchedule = schedule !== undefined && !(isUnfinished && singleKey !== undefined)
+    for (const name of ["all", `task:${run["task"]}`, ...(isInSchedule ? [`schedule:${schedule}`] : [])]) {
+      count(`${state}:${name}`)
+    }
+    put("history:created", id, createdAt)
+    if (isInSchedule) put(`history:created:${schedule}`, id, createdAt)
+    if (run["scheduled_for"] !== undefined) {
+      put("history:scheduled", id, Number(run["scheduled_for"]))
+      if (isInSchedule) put(`history:scheduled:${schedule}`, id, Number(run["scheduled_for"]))
+    }
+    if (isUnfinished) {
+      const liveKey = singleKey ?? run["live_key"]
+      const concurrencyKey = singleKey ?? run["concurrency_key"]
+      if (liveKey !== undefined) live.set(liveKey, id)
+      if (concurrencyKey !== undefined && singleKey === undefined) {
+        put(`unfinished:${concurrencyKey}`, id, createdAt)
+      }
+      if (concurrencyKey !== undefined && state === "running") {
+        running.set(concurrencyKey, (running.get(concurrencyKey) ?? 0) + 1)
+      }
+      put(await queueOf(client, prefix, id, { ...run, concurrency_key: concurrencyKey ?? "" }), id, null)
+    } else {
+      put("history:completed", id, Number(run["completed_at"]))
+      if (schedule) put(`history:completed:${schedule}`, id, Number(run["completed_at"]))
+      if (state !== "succeeded") put(`history:${state}`, id, createdAt)
+    }
+  }
+
+  assert.deepEqual(await setsOf(client, prefix), plain(expected))
+  assert.deepEqual(await client.hgetall(`${prefix}:counts`), textsOf(counts))
+  assert.deepEqual(await client.hgetall(`${prefix}:live`), Object.fromEntries(live))
+  assert.deepEqual(await client.hgetall(`${prefix}:running`), textsOf(running))
+}
+
+/** A run that waits for its key may be in one of two places; that it is in one only is compared later. */
+async function queueOf(
+  client: Redis,
+  prefix: string,
+  id: string,
+  run: Record<string, string>,
+): Promise<string> {
+  const { task = "", priority = "0", concurrency_limit: limit, concurrency_key: key } = run
+  const apart = `waiting:${limit}:${priority}:${Buffer.byteLength(task)}:${task}:${key}`
+  const isApart = run["state"] === "pending" && (await client.zscore(`${prefix}:${apart}`, id)) !== null
+  return isApart ? apart : `queue:${priority}:${task}`
+}
+
+async function setsOf(client: Redis, prefix: string): Promise<object> {
+  const found = new Map<string, Map<string, number | null>>()
+  for (const kind of ["history:*", "unfinished:*", "queue:*", "waiting:*"]) {
+    for (const key of await client.keys(`${prefix}:${kind}`)) {
+      const name = key.slice(prefix.length + 1)
+      const list = await client.zrange(key, "0", "-1", "WITHSCORES")
+      const members = new Map<string, number | null>()
+      for (let index = 0; index < list.length; index += 2) {
+        const isQueue = name.startsWith("queue:") || name.startsWith("waiting:")
+        members.set(list[index]!, isQueue ? null : Number(list[index + 1]))
+      }
+      found.set(name, members)
+    }
+  }
+  return plain(found)
+}
+
+function plain(sets: ReadonlyMap<string, ReadonlyMap<string, number | null>>): object {
+  return Object.fromEntries([...sets].map(([name, members]) => [name, Object.fromEntries(members)]))
+}
+
+function textsOf(numbers: ReadonlyMap<string, number>): object {
+  return Object.fromEntries([...numbers].map(([name, value]) => [name, String(value)]))
+}
