@@ -66,7 +66,7 @@ export function slowFunctions(): SlowFunctions {
     url: "",
     psql: null as never,
     task(address, options = {}) {
-      const task = sqlFunctions({ url: address, schemas: ["app"], ...options })
+      const task = sqlFunctions({ url: address, schemas: ["app"], lockTimeout: "1h", ...options })
       onTestFinished(() => task.close())
       return task
     },

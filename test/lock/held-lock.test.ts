@@ -1,0 +1,131 @@
+import assert from "node:assert/strict"
+import { describe, test } from "vitest"
+import { Locks } from "../../src/lock/locks.ts"
+import { createMemoryLocks } from "../../src/lock/memory.ts"
+import { BelfryError, type LockBackend } from "../../src/lock.ts"
+import { advance, aVirtualClock } from "./lab.ts"
+
+/** On virtual time, over memory; a backend that fails is memory with one operation in another's hands. */
+
+function fixture(change: (sound: LockBackend) => Partial<LockBackend> = () => ({})) {
+  const clock = aVirtualClock()
+  const sound = createMemoryLocks(clock)
+  return { clock, locks: new Locks({ ...sound, ...change(sound) }, clock), others: new Locks(sound, clock) }
+}
+
+function away(): never {
+  throw new BelfryError("BELFRY_STORE_UNAVAILABLE", "The database is away.")
+}
+
+const codeOf = (error: unknown) => (error as BelfryError | undefined)?.code
+
+describe("a lock that is held", () => {
+  test("is lost when its time is up, and its signal says so", async () => {
+    const { clock, locks } = fixture()
+    const lock = await locks.acquire("invoices", { ttl: "10s" })
+
+    await advance(clock, 9_999)
+    const early = lock.signal.aborted
+    await advance(clock, 1)
+
+    assert.deepEqual([early, lock.signal.aborted, lock.expiresInMs], [false, true, 0])
+    assert.equal(codeOf(lock.signal.reason), "BELFRY_LOCK_LOST")
+    assert.equal(await lock.release(), false)
+  })
+
+  test("has its time from before the question was sent, not from the answer", async () => {
+    const { clock, locks } = fixture((sound) => ({
+      async acquire(name, token, ttlMs) {
+        clock.timeline.jumpTo(clock.timeline.now + 4_000)
+        return sound.acquire(name, token, ttlMs)
+      },
+    }))
+
+    const lock = await locks.acquire("invoices", { ttl: "10s" })
+
+    assert.equal(lock.expiresInMs, 6_000)
+  })
+
+  test("that is extended lasts that much longer from then; as long as last time unless said", async () => {
+    const { clock, locks } = fixture()
+    const lock = await locks.acquire("invoices", { ttl: "10s" })
+    await advance(clock, 8_000)
+
+    await lock.extend()
+    const once = lock.expiresInMs
+    await lock.extend("1m")
+    await advance(clock, 59_000)
+
+    assert.deepEqual([once, lock.expiresInMs, lock.signal.aborted], [10_000, 1_000, false])
+  })
+
+  test("can't be extended once it is lost or released", async () => {
+    const { clock, locks } = fixture()
+    const lost = await locks.acquire("invoices", { ttl: "1s" })
+    const released = await locks.acquire("letters")
+    await advance(clock, 1_000)
+    await released.release()
+
+    assert.equal(codeOf(await lost.extend("1m").catch((error) => error)), "BELFRY_LOCK_LOST")
+    assert.equal(codeOf(await released.extend("1m").catch((error) => error)), "BELFRY_LOCK_INVALID")
+  })
+
+  test("is lost when the backend says that it isn't ours", async () => {
+    const { locks } = fixture(() => ({ extend: async () => false }))
+    const lock = await locks.acquire("invoices")
+
+    const error = await lock.extend().catch((error) => error)
+
+    assert.deepEqual([codeOf(error), lock.signal.reason], ["BELFRY_LOCK_LOST", error])
+  })
+
+  test("counts a shorter time at once, also if the answer is lost", async () => {
+    const { clock, locks } = fixture(() => ({ extend: async () => away() }))
+    const lock = await locks.acquire("invoices", { ttl: "1m" })
+
+    await assert.rejects(lock.extend("5s"), /away/)
+    const afterShorter = lock.expiresInMs
+    await assert.rejects(lock.extend("2m"), /away/)
+
+    assert.deepEqual([afterShorter, lock.expiresInMs], [5_000, 5_000])
+    await advance(clock, 5_000)
+    assert.equal(codeOf(lock.signal.reason), "BELFRY_LOCK_LOST")
+  })
+
+  test("is as it was after an extension that is refused", async () => {
+    const { locks } = fixture()
+    const lock = await locks.acquire("invoices", { ttl: "1m" })
+
+    assert.equal(codeOf(await lock.extend(0).catch((error) => error)), "BELFRY_LOCK_INVALID")
+
+    assert.deepEqual([lock.expiresInMs, lock.signal.aborted], [60_000, false])
+  })
+
+  test("is free at the end of its block, and released once however often", async () => {
+    let releases = 0
+    const { locks, others } = fixture((sound) => ({
+      release(name, token) {
+        releases++
+        return sound.release(name, token)
+      },
+    }))
+    {
+      await using lock = await locks.acquire("invoices")
+      assert.deepEqual([await lock.release(), await lock.release()], [true, true])
+    }
+
+    assert.equal(releases, 1)
+    assert.notEqual(await others.tryAcquire("invoices"), null)
+  })
+
+  test("whose release fails doesn't hide the block's own error", async () => {
+    const { locks } = fixture(() => ({ release: async () => away() }))
+
+    const error = await (async () => {
+      await using _lock = await locks.acquire("invoices")
+      throw new Error("the block's own")
+    })().catch((error) => error)
+
+    assert.equal(error.message, "the block's own")
+  })
+})
