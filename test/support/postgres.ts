@@ -107,7 +107,7 @@ export async function query<Row extends pg.QueryResultRow>(
 
 /** A connection that may break without an outcry; its queries tell soon enough. */
 export async function connected(url: string): Promise<pg.Client & AsyncDisposable> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 60_000 })
   client.on("error", () => undefined)
   await client.connect()
   return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() })

@@ -68,6 +68,7 @@ describe("a schedule that is held", () => {
     await other.query(
       "insert into belfry.runs (id, task, triggered_by, live_key, state) values ('x', 'report', 'api', 'schedule:held', 'pending')",
     )
+    await givesUpSoon("fire")
 
     const answers = await store.fire(plans)
 
@@ -160,6 +161,7 @@ describe("a run that is held", () => {
   test("doesn't keep the ends of the others from being stored", async () => {
     const [held, free] = [await running(store, aRun()), await running(store, aRun())]
     await hold(held.id)
+    await givesUpSoon("change")
 
     await store.transition([held, free].map((run) => succeed(run, OUTPUT))).catch(() => undefined)
 
@@ -187,7 +189,7 @@ describe("a run that is held", () => {
   test("leaves nobody behind on the server who still waits for it", async () => {
     const held = await running(store, aRun())
     await hold(held.id)
-    await psql.query("alter function belfry.change set lock_timeout = '100ms'")
+    await givesUpSoon("change")
 
     for (let times = 0; times < 3; times++)
       await store.transition([succeed(held, OUTPUT)]).catch(() => undefined)
@@ -244,6 +246,11 @@ test("a run that is completed in a transaction which stays open while its worker
 async function runsOf(scheduleId: string): Promise<number> {
   const { rowCount } = await psql.query("select from belfry.runs where schedule_id = $1", [scheduleId])
   return rowCount!
+}
+
+/** The function, when it waits for somebody else. */
+async function givesUpSoon(name: string): Promise<void> {
+  await psql.query(`alter function belfry.${name} set lock_timeout = '50ms'`)
 }
 
 async function hold(runId: string): Promise<void> {
