@@ -1,6 +1,5 @@
 import { createScheduler, memory, type Store, silentLogger } from "../../src/index.ts"
 import { commandTask } from "../../src/tasks.ts"
-import { waitForRun } from "../../src/testing.ts"
 
 /** A worker to be harmed by a test: performs one command and tells on its standard output what came of it. */
 const DEAF = "trap '' TERM; while :; do sleep 1; done"
@@ -37,10 +36,8 @@ async function follow(runId: string): Promise<void> {
   }
 }
 
-if (what === "measure") {
-  // The first makes everything warm: modules, buffers, compiled code.
-  await perform(name)
-  await waitForRun(scheduler, { state: "succeeded" }, { timeout: "60s" })
+/** By how much the process grows while it performs a command, and what the run says of it. */
+async function measure(): Promise<{ grownBy: number; details: unknown }> {
   globalThis.gc?.()
   const before = process.memoryUsage.rss()
   let peak = before
@@ -52,7 +49,14 @@ if (what === "measure") {
     await new Promise((resolve) => setTimeout(resolve, 20))
   clearInterval(timer)
   const { details } = (await scheduler.runs.get(runId))!
-  console.log(JSON.stringify({ grownBy: peak - before, details }))
+  return { grownBy: peak - before, details }
+}
+
+if (what === "measure") {
+  // The first makes everything warm: modules, buffers, compiled code. The heap may grow at any time, so the least counts.
+  await measure()
+  const measured = [await measure(), await measure(), await measure()]
+  console.log(JSON.stringify(measured.sort((a, b) => a.grownBy - b.grownBy)[0]))
   await scheduler.stop()
 } else {
   const runId = await perform(name)

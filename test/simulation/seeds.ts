@@ -4,7 +4,7 @@ import { simulate } from "./world.ts"
 
 /** `BELFRY_SEED=17` replays one day; `BELFRY_SEEDS=2000` simulates more of them. */
 const ONLY = Number(process.env["BELFRY_SEED"] ?? 0)
-const COUNT = Number(process.env["BELFRY_SEEDS"] ?? 300)
+const COUNT = Number(process.env["BELFRY_SEEDS"] ?? 600)
 
 /** Simulates every `of`-th seed from `first` on: test files run side by side, one shard each. */
 export function simulateShard(first: number, of: number): void {
