@@ -53,7 +53,7 @@ function onPostgres(name: string, files: Files, version?: number): TestProjectIn
   }
 }
 
-/** As those on PostgreSQL do. */
+/** As `onPostgres`, with one Redis server. */
 function onRedis(
   name: string,
   files: Files,

@@ -6,8 +6,7 @@ import { onTestFinished } from "vitest"
 import type { Io } from "../../src/cli/io.ts"
 import { main } from "../../src/cli/main.ts"
 import { systemClock } from "../../src/engine/clock.ts"
-
-const HANGS_AFTER_MS = 120_000
+import { PATIENCE_MS } from "../support/patience.ts"
 
 export interface Answer {
   readonly code: number
@@ -116,7 +115,7 @@ export function terminal(
     async shows(pattern) {
       const startedAt = performance.now()
       while (!pattern.test(seen)) {
-        if (performance.now() - startedAt > HANGS_AFTER_MS)
+        if (performance.now() - startedAt > PATIENCE_MS)
           throw new Error(`${pattern} was never shown in:\n${seen}`)
         await sleep(10)
       }

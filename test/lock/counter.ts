@@ -1,8 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
 import { createLocks, type LockBackend } from "../../src/lock.ts"
+import { PATIENCE_MS } from "../support/patience.ts"
+import { patientClock } from "../support/patient-clock.ts"
 import type { Turn } from "./another-process.ts"
-import { PATIENCE_MS, patientClock } from "./patient-clock.ts"
 
 /** See `another-process.ts`. However slow the machine, no call is given up, and no lock ends while it is held. */
 

@@ -1,23 +1,7 @@
 import assert from "node:assert/strict"
 import { describe, test } from "vitest"
-import { Locks } from "../../src/lock/locks.ts"
-import { createMemoryLocks } from "../../src/lock/memory.ts"
-import { BelfryError, type LockBackend } from "../../src/lock.ts"
-import { advance, aVirtualClock } from "./lab.ts"
-
-/** On virtual time, over memory; a backend that fails is memory with one operation in another's hands. */
-
-function fixture(change: (sound: LockBackend) => Partial<LockBackend> = () => ({})) {
-  const clock = aVirtualClock()
-  const sound = createMemoryLocks(clock)
-  return { clock, locks: new Locks({ ...sound, ...change(sound) }, clock), others: new Locks(sound, clock) }
-}
-
-function away(): never {
-  throw new BelfryError("BELFRY_STORE_UNAVAILABLE", "The database is away.")
-}
-
-const codeOf = (error: unknown) => (error as BelfryError | undefined)?.code
+import { advance } from "./lab.ts"
+import { away, codeOf, fixture } from "./virtual-locks.ts"
 
 describe("a lock that is held", () => {
   test("is lost when its time is up, and its signal says so", async () => {

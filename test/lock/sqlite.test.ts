@@ -6,8 +6,9 @@ import { sqlite } from "belfry/sqlite"
 import { afterEach, describe, test } from "vitest"
 import { LOCK_LAWS, type LockBackend, type LockLab } from "../../src/lock.ts"
 import { createSqliteLocks } from "../../src/stores/sqlite/locks.ts"
+import { PATIENCE_MS } from "../support/patience.ts"
+import { patientClock } from "../support/patient-clock.ts"
 import { inAnotherProcess } from "./another-process.ts"
-import { PATIENCE_MS, patientClock } from "./patient-clock.ts"
 
 /** On a real file, in real time; each peer is a connection of its own. */
 

@@ -1,21 +1,7 @@
 import assert from "node:assert/strict"
 import { describe, test } from "vitest"
-import { Locks } from "../../src/lock/locks.ts"
-import { createMemoryLocks } from "../../src/lock/memory.ts"
-import { BelfryError, type LockBackend } from "../../src/lock.ts"
-import { advance, aVirtualClock } from "./lab.ts"
-
-function fixture(change: (sound: LockBackend) => Partial<LockBackend> = () => ({})) {
-  const clock = aVirtualClock()
-  const sound = createMemoryLocks(clock)
-  return { clock, locks: new Locks({ ...sound, ...change(sound) }, clock), others: new Locks(sound, clock) }
-}
-
-function away(): never {
-  throw new BelfryError("BELFRY_STORE_UNAVAILABLE", "The database is away.")
-}
-
-const codeOf = (error: unknown) => (error as BelfryError | undefined)?.code
+import { advance } from "./lab.ts"
+import { away, codeOf, fixture } from "./virtual-locks.ts"
 
 /** Work that ends when it is told to. */
 function someWork<T>() {

@@ -3,6 +3,7 @@ import { once } from "node:events"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 import { afterEach, beforeEach, test, vi } from "vitest"
 import { type FaultProxy, faultProxy } from "./fault-proxy.ts"
+import { PATIENCE_MS } from "./patience.ts"
 
 /** Against a server that remembers each request and answers "done" to it. */
 
@@ -19,7 +20,6 @@ const server = createServer({ allowHalfOpen: true }, (socket) => {
 const requests: string[] = []
 const open = new Set<Socket>()
 const clients: Socket[] = []
-const HANGS_AFTER_MS = 120_000
 /** A write of it ends only when the other end has read: the system's buffers hold some 10 MB. */
 const MORE_THAN_IS_BUFFERED = Buffer.alloc(32 * 1024 * 1024)
 let proxy: FaultProxy
@@ -44,7 +44,7 @@ test("without a fault, requests and answers pass, and both ends hear when one ha
 
   client.end()
   await once(client, "close")
-  await vi.waitFor(() => assert.equal(open.size, 0), HANGS_AFTER_MS)
+  await vi.waitFor(() => assert.equal(open.size, 0), PATIENCE_MS)
   assert.deepEqual(requests, ["hello"])
 })
 
@@ -72,7 +72,7 @@ test("a shorter delay lets nobody overtake", async () => {
   proxy.delay(0)
 
   client.write("second")
-  await vi.waitFor(() => assert.equal(requests.join("").length, "first, second".length), HANGS_AFTER_MS)
+  await vi.waitFor(() => assert.equal(requests.join("").length, "first, second".length), PATIENCE_MS)
 
   assert.equal(requests.join(""), "first, second")
 })

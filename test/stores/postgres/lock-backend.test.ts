@@ -9,8 +9,8 @@ import { createLocks, LOCK_LAWS, type LockBackend, type LockLab } from "../../..
 import { createPostgresLocks } from "../../../src/stores/postgres/locks.ts"
 import { poolFor } from "../../../src/stores/postgres/own-pool.ts"
 import { inAnotherProcess } from "../../lock/another-process.ts"
-import { patientClock } from "../../lock/patient-clock.ts"
 import { freshDatabase, migratedDatabase } from "../../support/fresh-database.ts"
+import { patientClock } from "../../support/patient-clock.ts"
 import { query } from "../../support/postgres.ts"
 import { aPsql, atTheEnd, PATIENCE_MS, rejectsWith, until } from "./scratch.ts"
 

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict"
 import { setTimeout as sleep } from "node:timers/promises"
-import { createScheduler, defineTask, silentLogger } from "belfry"
 import { inject, test } from "vitest"
 import { faultProxy } from "../../support/fault-proxy.ts"
 import { migratedDatabase } from "../../support/fresh-database.ts"
 import { aPsql, aStore, atTheEnd, until } from "./scratch.ts"
-import { endedWith, everySecondHasItsRun } from "./seconds.ts"
+import { endedWith, everySecondHasItsRun, tickingScheduler } from "./seconds.ts"
 
 test("a scheduler whose answers are lost performs every occurrence, and each once if no claim was lost", async () => {
   const proxy = await faultProxy(inject("postgres").port)
@@ -14,19 +13,11 @@ test("a scheduler whose answers are lost performs every occurrence, and each onc
   const psql = await aPsql(url)
   const countOf = async (what: string): Promise<number> =>
     (await psql.query(`select from belfry.runs where ${what}`)).rowCount!
-  const begun: string[] = []
-  const tick = defineTask({ name: "tick", run: ({ run }) => void begun.push(run.id) })
-  const ids = ["a", "b"]
-  const scheduler = createScheduler({
+  const { scheduler, begun, ids } = await tickingScheduler({
     store: aStore(proxy.through(url)),
-    tasks: [tick],
-    schedules: ids.map((id) => tick.schedule(id, { cron: "* * * * * *", overlap: "allow", catchUp: "all" })),
     lease: "5s",
     pollInterval: "1s",
-    logger: silentLogger,
   })
-  await scheduler.start()
-  atTheEnd(() => scheduler.stop())
 
   const losses = ["fire(", "change(", "fire(", "change(", "due(", "extend("]
   for (const statement of losses) await proxy.loseAnswer(`belfry.${statement}`)

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict"
-import { createScheduler, defineTask, silentLogger } from "belfry"
 import type { PostgresStore } from "belfry/postgres"
 import type pg from "pg"
 import { beforeEach, describe, inject, test } from "vitest"
@@ -19,7 +18,7 @@ import { created, enqueued, runById, running } from "../../../src/store/laws/ste
 import { type FaultProxy, faultProxy } from "../../support/fault-proxy.ts"
 import { migratedDatabase } from "../../support/fresh-database.ts"
 import { anOpenStore, aPsql, aStore, atTheEnd, rejectsWith, until } from "./scratch.ts"
-import { endedWith, everySecondHasItsRun } from "./seconds.ts"
+import { endedWith, everySecondHasItsRun, tickingScheduler } from "./seconds.ts"
 
 /** The server has done it, and its answer is lost: whoever asked can't know. Asking again has one effect in all. */
 
@@ -167,19 +166,11 @@ test("a request that is lost has had no effect, and has it when it is sent again
 })
 
 test("a scheduler whose answers are lost performs every occurrence, each once", async () => {
-  const begun: string[] = []
-  const tick = defineTask({ name: "tick", run: ({ run }) => void begun.push(run.id) })
-  const ids = ["a", "b"]
-  const scheduler = createScheduler({
+  const { scheduler, begun, ids } = await tickingScheduler({
     store: aStore(proxy.through(url)),
-    tasks: [tick],
-    schedules: ids.map((id) => tick.schedule(id, { cron: "* * * * * *", overlap: "allow", catchUp: "all" })),
     lease: "10m",
     pollInterval: "500ms",
-    logger: silentLogger,
   })
-  await scheduler.start()
-  atTheEnd(() => scheduler.stop())
 
   for (const statement of ["fire(", "change(", "due(", "extend("])
     await proxy.loseAnswer(`belfry.${statement}`)

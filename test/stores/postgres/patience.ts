@@ -1,5 +1,4 @@
-/** A limit for what hangs: no machine is so busy that it reaches it. */
-export const PATIENCE_MS = 120_000
+import { PATIENCE_MS } from "../../support/patience.ts"
 
 /** For `vi.mock`: no call of a test reaches the deadline of what `postgres()` makes. */
 

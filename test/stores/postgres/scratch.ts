@@ -4,11 +4,11 @@ import { type Clock, systemClock } from "../../../src/engine/clock.ts"
 import type { DatabaseOptions } from "../../../src/stores/postgres/database.ts"
 import { poolFor } from "../../../src/stores/postgres/own-pool.ts"
 import { createPostgresStore } from "../../../src/stores/postgres/postgres-store.ts"
+import { PATIENCE_MS } from "../../support/patience.ts"
 import { atTheEnd, until as untilWithin } from "../../support/scratch.ts"
-import { PATIENCE_MS } from "./patience.ts"
 
+export { PATIENCE_MS } from "../../support/patience.ts"
 export { atTheEnd, rejectsWith } from "../../support/scratch.ts"
-export { PATIENCE_MS } from "./patience.ts"
 
 /** Waits for the condition, for as long as it takes. */
 export function until(condition: () => boolean | Promise<boolean>, what?: string): Promise<void> {

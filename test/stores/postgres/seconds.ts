@@ -1,7 +1,23 @@
 import assert from "node:assert/strict"
-import type { Scheduler } from "belfry"
+import { createScheduler, defineTask, type Scheduler, type SchedulerOptions, silentLogger } from "belfry"
 import type pg from "pg"
-import { until } from "./scratch.ts"
+import { atTheEnd, until } from "./scratch.ts"
+
+/** A started scheduler with two schedules that are due every second, and the ids of the runs it has begun. */
+export async function tickingScheduler(options: Pick<SchedulerOptions, "store" | "lease" | "pollInterval">) {
+  const begun: string[] = []
+  const tick = defineTask({ name: "tick", run: ({ run }) => void begun.push(run.id) })
+  const ids = ["a", "b"]
+  const scheduler = createScheduler({
+    ...options,
+    tasks: [tick],
+    schedules: ids.map((id) => tick.schedule(id, { cron: "* * * * * *", overlap: "allow", catchUp: "all" })),
+    logger: silentLogger,
+  })
+  await scheduler.start()
+  atTheEnd(() => scheduler.stop())
+  return { scheduler, begun, ids }
+}
 
 /** Each of so many schedules, which are due every second, has a run for every second from its first to its last. */
 export async function everySecondHasItsRun(

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict"
-import { spawn } from "node:child_process"
 import { once } from "node:events"
 import pg from "pg"
 import { describe, inject, onTestFinished, test } from "vitest"
@@ -19,11 +18,7 @@ test("a worker that is killed commits nothing, and the server ends its function 
   skip,
 }) => {
   skip(!(await isWatching(self.psql)), "the server can't watch its clients")
-  const program = `
-    import { performTask } from "./test/support/task-run.ts"
-    import { sqlFunctions } from "./src/postgres.ts"
-    await performTask(sqlFunctions({ url: ${JSON.stringify(self.url)}, schemas: ["app"] }), ${JSON.stringify(NAP)}).ended`
-  const worker = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", program])
+  const worker = self.startWorker()
   await untilBusy()
 
   worker.kill("SIGKILL")

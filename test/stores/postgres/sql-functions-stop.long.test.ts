@@ -1,5 +1,4 @@
 import assert from "node:assert/strict"
-import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { createScheduler, silentLogger } from "belfry"
 import { inject, onTestFinished, test } from "vitest"
@@ -63,11 +62,7 @@ test("behind a PgBouncer with no connection to cancel it from, a function is end
 
 test("the function of a worker that is killed is ended by the server within seconds", async ({ skip }) => {
   skip(!(await isWatching(self.psql)), "the server can't watch its clients")
-  const program = `
-    import { performTask } from "./test/support/task-run.ts"
-    import { sqlFunctions } from "./src/postgres.ts"
-    await performTask(sqlFunctions({ url: ${JSON.stringify(self.url)}, schemas: ["app"] }), ${JSON.stringify(NAP)}).ended`
-  const worker = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", program])
+  const worker = self.startWorker()
   await untilBusy()
 
   worker.kill("SIGKILL")

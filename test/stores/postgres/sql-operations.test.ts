@@ -54,7 +54,7 @@ describe("operations are functions", () => {
     const [before] = await sql(
       "select belfry.run_id(id, next_run_at) as run_id, next_run_at from belfry.schedules",
     )
-    await sql("select belfry.reschedule('nightly', now() + interval '1 second')")
+    await sql("select belfry.reschedule('nightly', now() + interval '3 seconds')")
 
     await self.untilPerformed(1)
     assert.equal(self.performed[0]!.id, before!["run_id"])

@@ -1,3 +1,4 @@
+import { type ChildProcess, spawn } from "node:child_process"
 import { setTimeout as sleep } from "node:timers/promises"
 import { type SqlFunctionsOptions, type SqlTask, sqlFunctions } from "belfry/postgres"
 import pg from "pg"
@@ -49,6 +50,8 @@ export interface SlowFunctions {
   url: string
   psql: pg.Client
   task(address: string, options?: Partial<SqlFunctionsOptions>): SqlTask
+  /** A process of its own that calls the function which ends in no test, to be killed. */
+  startWorker(): ChildProcess
   /** What functions have written. */
   seen(): Promise<readonly string[]>
   /** The server's processes that are in the middle of a function. */
@@ -69,6 +72,13 @@ export function slowFunctions(): SlowFunctions {
       const task = sqlFunctions({ url: address, schemas: ["app"], lockTimeout: "1h", ...options })
       onTestFinished(() => task.close())
       return task
+    },
+    startWorker() {
+      const program = `
+        import { performTask } from "./test/support/task-run.ts"
+        import { sqlFunctions } from "./src/postgres.ts"
+        await performTask(sqlFunctions({ url: ${JSON.stringify(self.url)}, schemas: ["app"] }), ${JSON.stringify(NAP)}).ended`
+      return spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", program])
     },
     seen: async () => (await self.psql.query("select note from app.seen")).rows.map(({ note }) => note),
     async busy() {

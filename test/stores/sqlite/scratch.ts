@@ -7,7 +7,7 @@ import { systemClock } from "../../../src/engine/clock.ts"
 import type { Waiting } from "../../../src/stores/sqlite/connection.ts"
 import { type Database, loadDriver } from "../../../src/stores/sqlite/driver.ts"
 import { createSqliteStore } from "../../../src/stores/sqlite/sqlite-store.ts"
-import { PATIENCE_MS } from "../../lock/patient-clock.ts"
+import { PATIENCE_MS } from "../../support/patience.ts"
 import { until as untilWithin } from "../../support/scratch.ts"
 
 export { rejectsWith } from "../../support/scratch.ts"

@@ -1,7 +1,5 @@
 import { type Clock, systemClock } from "../../src/engine/clock.ts"
-
-/** Nothing waits so long but what hangs. */
-export const PATIENCE_MS = 120_000
+import { PATIENCE_MS } from "./patience.ts"
 
 /** What users get as the deadline of a call. */
 const DEADLINE_MS = 5_000
