@@ -1,17 +1,18 @@
 import type { Instant } from "./instant.ts"
 import { type Occurrence, occurrenceAfter, occurrenceBefore } from "./occurrence.ts"
+import type { Recorded } from "./plan.ts"
 import type { Missed } from "./run.ts"
 import { type Schedule, timetableOf } from "./schedule.ts"
 import { countInTimetable, nextInTimetable } from "./timetable.ts"
 
-/** The occurrences a schedule owes, sorted by what becomes of them. */
+/** The occurrences a schedule owes, sorted by what becomes of them. Those that have a record already are left out. */
 export interface CatchUpDecision {
   /** To be run, oldest first. */
   readonly kept: readonly Occurrence[]
   /** Left out by an operator, one by one. */
   readonly left: readonly Occurrence[]
-  /** All older ones, as one range. */
-  readonly rest: Missed | null
+  /** All older ones, as ranges, oldest first: one, unless some in between have a record. */
+  readonly rest: readonly Missed[]
   readonly coveredUntil: Instant
   isLate(occurrence: Occurrence): boolean
 }
@@ -19,42 +20,106 @@ export interface CatchUpDecision {
 /** Counting stops here, so that a month of missed seconds costs milliseconds. */
 export const MISSED_COUNT_MAX = 10_000
 
-/** Walks back from the newest owed occurrence and keeps as many as the policy allows; what lies before is one range. */
-export function owedUpTo(newest: Occurrence | null, schedule: Schedule, now: Instant): CatchUpDecision {
+/** Walks back from the newest owed occurrence and keeps as many as the policy allows; what lies before is the rest. */
+export function owedUpTo(
+  newest: Occurrence | null,
+  schedule: Schedule,
+  now: Instant,
+  recorded: readonly Recorded[] = [],
+): CatchUpDecision {
   const { policy, graceMs, windowMs, limit } = schedule.catchUp
   const coveredUntil = schedule.coveredUntil ?? now
   const wanted = policy === "all" ? limit : 1
   const earliest =
     policy === "once" ? Number.NEGATIVE_INFINITY : now - (policy === "all" ? windowMs : graceMs)
+  const hasRecord = lookBackIn(recorded)
 
   const kept: Occurrence[] = []
   const left: Occurrence[] = []
+  let found = 0
   let occurrence = newest
   while (occurrence !== null && occurrence.scheduledFor > coveredUntil) {
-    if (kept.length >= wanted || occurrence.dueAt < earliest) break
-    if (occurrence.isSkipped) left.unshift(occurrence)
-    else kept.unshift(occurrence)
+    const isRecorded = hasRecord(occurrence.scheduledFor)
+    if (!isRecorded && (found >= wanted || occurrence.dueAt < earliest)) break
+    if (!isRecorded && occurrence.isSkipped) left.unshift(occurrence)
+    else if (!isRecorded) kept.unshift(occurrence)
+    // A newer run that is there already is as good as one that is made now: older ones are folded into it.
+    if (!occurrence.isSkipped && (!isRecorded || policy !== "all")) found++
     occurrence = occurrenceBefore(schedule, occurrence.scheduledFor)
   }
 
-  const rest = occurrence !== null && occurrence.scheduledFor > coveredUntil ? occurrence.scheduledFor : null
+  const until = occurrence?.scheduledFor ?? coveredUntil
+  const rest = until > coveredUntil ? gapsIn(schedule, { after: coveredUntil, until }, recorded) : []
   return {
     kept,
     left,
-    rest: rest === null ? null : rangeUntil(schedule, coveredUntil, rest),
+    rest,
     coveredUntil: newest?.scheduledFor ?? coveredUntil,
-    isLate: ({ dueAt }) => now - dueAt > graceMs || (policy === "once" && rest !== null),
+    isLate: ({ dueAt }) => now - dueAt > graceMs || (policy === "once" && rest.length > 0),
   }
 }
 
-/** The occurrences in (after, until] as one record; `until` is one of them. */
-export function rangeUntil(schedule: Schedule, after: Instant, until: Instant): Missed {
+/** Whether an instant is recorded, for a caller who asks about ever earlier ones. */
+function lookBackIn(recorded: readonly Recorded[]): (at: Instant) => boolean {
+  let index = recorded.length - 1
+  return (at) => {
+    while (index >= 0 && recorded[index]!.from > at) index--
+    return index >= 0 && recorded[index]!.until >= at
+  }
+}
+
+/** How many gaps are told apart. Older ones are one range around what is recorded there, which it doesn't count. */
+const GAPS_MAX = 100
+
+/** The occurrences in (after, until] that have no record, as ranges, oldest first. */
+export function gapsIn(
+  schedule: Schedule,
+  { after, until }: { after: Instant; until: Instant },
+  recorded: readonly Recorded[] = [],
+): readonly Missed[] {
+  const within = recorded.filter((each) => each.until > after && each.from <= until)
+  const older = within.slice(0, -GAPS_MAX)
+  const apart = within.slice(-GAPS_MAX)
+  const starts = [after, ...apart.map((each) => each.until)]
+  const ends = [...apart.map((each) => each.from - 1), until]
+  return starts
+    .map((start, index) => rangeWithin(schedule, start, ends[index]!, index === 0 ? older : []))
+    .filter((gap) => gap !== null)
+}
+
+/** The occurrences in (after, until] but for those recorded, as one record; null if there is none. */
+function rangeWithin(
+  schedule: Schedule,
+  after: Instant,
+  until: Instant,
+  recorded: readonly Recorded[],
+): Missed | null {
+  const from = occurrenceAfter(schedule, after)?.scheduledFor
+  const last = occurrenceBefore(schedule, until + 1)?.scheduledFor
+  if (from === undefined || last === undefined || from > last) return null
+  const counted = recorded.reduce(
+    (total, each) => total - countIn(schedule, Math.max(after, each.from - 1), each.until),
+    countIn(schedule, after, last),
+  )
+  return counted <= 0 ? null : { from, until: last, count: counted }
+}
+
+/** The number of occurrences in (after, until], counted up to a limit. */
+function countIn(schedule: Schedule, after: Instant, until: Instant): number {
   const timetable = timetableOf(schedule)
   // An occurrence that an operator added isn't in the timetable, but it is there.
   const added = schedule.overrides.filter(
     ({ scheduledFor: at }) => at > after && at <= until && nextInTimetable(timetable, at - 1) !== at,
   )
   const count = countInTimetable(timetable, after, until, MISSED_COUNT_MAX) + added.length
-  const from = occurrenceAfter(schedule, after)?.scheduledFor ?? until
-  return { from, until, count: Math.min(count, MISSED_COUNT_MAX) }
+  return Math.min(count, MISSED_COUNT_MAX)
+}
+
+/** Several ranges as what a run is told it stands for; null if there are none. */
+export function foldedIn(ranges: readonly Missed[]): Missed | null {
+  const [first] = ranges
+  const last = ranges.at(-1)
+  if (first === undefined || last === undefined) return null
+  const count = ranges.reduce((total, range) => total + range.count, 0)
+  return { from: first.from, until: last.until, count: Math.min(count, MISSED_COUNT_MAX) }
 }

@@ -73,23 +73,68 @@ describe("a paused schedule", () => {
   test("one that runs out of occurrences during the pause is deleted if it asked for that", () => {
     const options = { at: at("09:00"), removeWhenFinished: true }
 
-    const plan = planResume(aSchedule(options, { paused: aPause() }), at("10:00"))
+    const plan = planResume(aSchedule(options, { paused: aPause() }), NO_FACTS, at("10:00"))
 
     assert.isNull(plan.progress)
     assert.deepEqual(ledger(plan.runs), ["09:00 skipped paused"])
   })
 })
 
+describe("what was due before a pause began", () => {
+  const late = () => aSchedule({}, { paused: aPause({ at: at("11:30") }) })
+
+  test("is caught up on as ever, and the pause goes on", () => {
+    const plan = planFire(late(), NO_FACTS, at("11:31"))
+
+    assert.deepEqual(ledger(plan.runs), ["09:00-10:00 (2) skipped coalesced", "11:00 catchup"])
+    assert.deepInclude(plan.progress, {
+      paused: late().paused,
+      nextRunAt: null,
+      coveredUntil: at("11:00"),
+      runCount: 1,
+    })
+  })
+
+  test("isn't recorded as paused when the pause ends", () => {
+    const plan = planResume(late(), NO_FACTS, at("13:30"))
+
+    assert.deepEqual(ledger(plan.runs), [
+      "09:00-10:00 (2) skipped coalesced",
+      "11:00 catchup",
+      "12:00-13:00 (2) skipped paused",
+    ])
+    assert.deepInclude(plan.progress, { paused: null, nextRunAt: at("14:00") })
+  })
+
+  test("is settled once, whoever looks again", () => {
+    const settled = applied(late(), planFire(late(), NO_FACTS, at("11:31")))
+
+    assert.deepEqual(planFire(settled, NO_FACTS, at("12:10")).runs, [])
+    assert.deepEqual(ledger(planResume(settled, NO_FACTS, at("12:10")).runs), ["12:00 skipped paused"])
+  })
+
+  test("is settled before an edit, beside what the pause has dropped", () => {
+    const plan = planSettle(late(), NO_FACTS, at("12:30"))
+
+    assert.deepEqual(ledger(plan!.runs), [
+      "09:00-10:00 (2) skipped coalesced",
+      "11:00 catchup",
+      "12:00 skipped paused",
+    ])
+    assert.deepInclude(plan!.progress, { nextRunAt: null, coveredUntil: at("12:00") })
+  })
+})
+
 describe("planResume", () => {
   test("without anything in the pause there is no record", () => {
-    const plan = planResume(aSchedule({}, { paused: aPause() }), at("08:59"))
+    const plan = planResume(aSchedule({}, { paused: aPause() }), NO_FACTS, at("08:59"))
 
     assert.deepEqual(plan.runs, [])
     assert.deepInclude(plan.progress, { paused: null, nextRunAt: at("09:00") })
   })
 
   test("a pause by nobody for no reason is still called one", () => {
-    const plan = planResume(aSchedule({}, { paused: aPause() }), at("09:30"))
+    const plan = planResume(aSchedule({}, { paused: aPause() }), NO_FACTS, at("09:30"))
 
     assert.deepEqual(ledger(plan.runs), ["09:00 skipped paused"])
     assert.equal(plan.runs[0]?.message, "Paused")
@@ -99,7 +144,7 @@ describe("planResume", () => {
     const moved = { scheduledFor: at("11:00"), dueAt: at("10:10"), reason: null, by: null }
     const schedule = aSchedule({}, { paused: aPause(), overrides: [moved] })
 
-    const plan = planResume(schedule, at("10:30"))
+    const plan = planResume(schedule, NO_FACTS, at("10:30"))
 
     assert.deepEqual(ledger(plan.runs), ["09:00-11:00 (3) skipped paused"])
     assert.deepInclude(plan.progress, { nextRunAt: at("12:00"), overrides: [] })
@@ -108,7 +153,7 @@ describe("planResume", () => {
   test("what was settled ahead of its time stays settled", () => {
     const schedule = aSchedule({}, { coveredUntil: at("11:00"), paused: aPause() })
 
-    assert.deepInclude(planResume(schedule, at("09:30")).progress, {
+    assert.deepInclude(planResume(schedule, NO_FACTS, at("09:30")).progress, {
       coveredUntil: at("11:00"),
       nextRunAt: at("12:00"),
     })
@@ -117,13 +162,13 @@ describe("planResume", () => {
   test("a disabled schedule stays due never", () => {
     const schedule = aSchedule({ enabled: false }, { paused: aPause() })
 
-    assert.isNull(progressAfter(planResume(schedule, at("09:30"))).nextRunAt)
+    assert.isNull(progressAfter(planResume(schedule, NO_FACTS, at("09:30"))).nextRunAt)
   })
 
   test("a schedule whose runs are used up doesn't come back to life", () => {
     const schedule = aSchedule({ maxRuns: 1 }, { runCount: 1, finishedAt: at("08:00"), paused: aPause() })
 
-    const plan = planResume(schedule, at("11:30"))
+    const plan = planResume(schedule, NO_FACTS, at("11:30"))
 
     assert.deepEqual(plan.runs, [])
     assert.deepInclude(plan.progress, { nextRunAt: null, finishedAt: at("08:00") })

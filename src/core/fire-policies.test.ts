@@ -1,5 +1,6 @@
 import { assert, describe, test } from "vitest"
 import {
+  applied,
   aRunRef,
   aSchedule,
   at,
@@ -9,7 +10,7 @@ import {
   progressAfter,
   withUnfinished,
 } from "../../test/support/records.ts"
-import { planFire } from "./fire.ts"
+import { planFire, planSettle } from "./fire.ts"
 import { DAY, HOUR } from "./instant.ts"
 import { NO_FACTS, UNFINISHED_FACTS_MAX } from "./plan.ts"
 import { concurrencyKeyOf } from "./schedule.ts"
@@ -71,6 +72,53 @@ describe("overlap queue", () => {
       "09:00 catchup",
       "10:00 catchup",
     ])
+  })
+
+  describe("with catch-up all", () => {
+    const schedule = aSchedule({ overlap: { policy: "queue", limit: 2 }, catchUp: "all" })
+
+    test("late occurrences that the queue has no room for stay owed, and are looked at again soon", () => {
+      const { runs, progress } = planFire(schedule, NO_FACTS, at("15:30"))
+
+      assert.deepEqual(ledger(runs), ["09:00 catchup", "10:00 catchup", "11:00 catchup"])
+      assert.deepInclude(progress, { coveredUntil: at("11:00"), nextRunAt: at("15:30:05"), finishedAt: null })
+    })
+
+    test("they become runs, oldest first, as the queue has room", () => {
+      const first = applied(schedule, planFire(schedule, NO_FACTS, at("15:30")))
+      const second = planFire(first, withUnfinished(running, waiting), at("15:31"))
+      const third = planFire(applied(first, second), NO_FACTS, at("15:32"))
+
+      assert.deepEqual(ledger(second.runs), ["12:00 catchup"])
+      assert.deepEqual(ledger(third.runs), ["13:00 catchup", "14:00 catchup", "15:00 catchup"])
+      assert.equal(clock(third.progress!.nextRunAt), "16:00")
+    })
+
+    test("an occurrence that an operator left out waits its turn among them", () => {
+      const left = { scheduledFor: at("13:00"), dueAt: null, reason: null, by: null }
+      const first = planFire({ ...schedule, overrides: [left] }, NO_FACTS, at("15:30"))
+      const second = planFire(applied(schedule, first), NO_FACTS, at("15:31"))
+
+      assert.deepEqual(ledger(first.runs), ["09:00 catchup", "10:00 catchup", "11:00 catchup"])
+      assert.deepEqual(ledger(second.runs), [
+        "13:00 skipped operator",
+        "12:00 catchup",
+        "14:00 catchup",
+        "15:00 catchup",
+      ])
+    })
+
+    test("an edit doesn't wait for room: what finds none is recorded", () => {
+      const plan = planSettle(schedule, NO_FACTS, at("13:30"))
+
+      assert.deepEqual(ledger(plan!.runs), [
+        "12:00 skipped capacity",
+        "13:00 skipped capacity",
+        "09:00 catchup",
+        "10:00 catchup",
+        "11:00 catchup",
+      ])
+    })
   })
 
   test("they run one after another", () => {

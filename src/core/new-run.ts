@@ -1,6 +1,6 @@
 import { formatDuration } from "./duration.ts"
 import { formatInstant, type Instant } from "./instant.ts"
-import { type Occurrence, runIdOf } from "./occurrence.ts"
+import { type Occurrence, rangeIdOf, runIdOf } from "./occurrence.ts"
 import type { Missed, NewRun, RunRequest, SkipReason } from "./run.ts"
 import { concurrencyKeyOf, type Schedule, timetableOf } from "./schedule.ts"
 import { nextInTimetable, type Trigger } from "./timetable.ts"
@@ -12,6 +12,7 @@ export function newRunOf(
   about: { isLate: boolean; missed: Missed | null },
 ): NewRun {
   return recordOf(schedule, scheduledFor, {
+    id: runIdOf(schedule.id, scheduledFor),
     payload: schedule.payload,
     triggeredBy: about.isLate ? "catchup" : "schedule",
     missed: about.missed,
@@ -29,10 +30,12 @@ export function skipRecordOf(
   range: Missed,
   why: { reason: SkipReason; message: string | null },
 ): NewRun {
+  const isSingle = range.from === range.until
   return recordOf(schedule, range.until, {
+    id: isSingle ? runIdOf(schedule.id, range.until) : rangeIdOf(schedule.id, range),
     payload: null,
     triggeredBy: "schedule",
-    missed: range.count > 1 || range.from !== range.until ? range : null,
+    missed: isSingle ? null : range,
     liveKey: null,
     reason: why.reason,
     state: "skipped",
@@ -47,11 +50,11 @@ function recordOf(
   scheduledFor: Instant,
   own: Pick<
     NewRun,
-    "payload" | "triggeredBy" | "missed" | "liveKey" | "reason" | "state" | "notBefore" | "message"
+    "id" | "payload" | "triggeredBy" | "missed" | "liveKey" | "reason" | "state" | "notBefore" | "message"
   >,
 ): NewRun {
   return {
-    id: runIdOf(schedule.id, scheduledFor),
+    id: own.id,
     task: schedule.task,
     payload: own.payload,
     priority: schedule.priority,

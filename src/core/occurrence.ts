@@ -1,5 +1,6 @@
 import { hashText } from "./hash.ts"
 import { formatInstant, type Instant } from "./instant.ts"
+import type { Missed } from "./run.ts"
 import { isSpent, type OccurrenceOverride, type Schedule, timetableOf } from "./schedule.ts"
 import { nextInTimetable, previousInTimetable } from "./timetable.ts"
 
@@ -16,6 +17,11 @@ export interface Occurrence {
 /** A scheduled run's id: one occurrence can have one run only, and this is the idempotency key handed to the task. */
 export function runIdOf(scheduleId: string, scheduledFor: Instant): string {
   return `${scheduleId}@${formatInstant(scheduledFor)}`
+}
+
+/** The id of a record of several occurrences. It is no occurrence's own id, so neither can keep the other from being stored. */
+export function rangeIdOf(scheduleId: string, { from, until }: Pick<Missed, "from" | "until">): string {
+  return `${runIdOf(scheduleId, from)}..${formatInstant(until)}`
 }
 
 /** The first occurrence whose nominal instant is strictly after `after`. */

@@ -1,26 +1,74 @@
-import { rangeUntil } from "./catch-up.ts"
+import { gapsIn, owedUpTo } from "./catch-up.ts"
 import type { Instant } from "./instant.ts"
 import { skipRecordOf } from "./new-run.ts"
 import { newestDue, newestPassed, type Occurrence } from "./occurrence.ts"
-import { type FirePlan, planFrom, planOf, withoutFinished } from "./plan.ts"
+import { type FireFacts, type FirePlan, followedBy, planFrom, planOf, withoutFinished } from "./plan.ts"
+import { planOwed } from "./plan-owed.ts"
 import type { NewRun } from "./run.ts"
 import type { Schedule } from "./schedule.ts"
 
-/** What fell into the pause is one record; then on from now. */
-export function planResume(schedule: Schedule, now: Instant): FirePlan {
-  const newest = newestDropped(schedule, now)
-  const runs = newest === null ? [] : [pausedUntil(schedule, newest)]
-  const resumed = { ...schedule, paused: null }
-  const progress = planFrom(resumed, Math.max(now, schedule.coveredUntil ?? now, newest?.scheduledFor ?? now))
-  const nextRunAt = schedule.enabled ? progress.nextRunAt! : null
-  return withoutFinished(schedule, planOf(resumed, { ...progress, nextRunAt }, { runs }))
+/**
+ * A paused schedule. What was due before the pause began is owed like anything else that is late; what comes due in the pause
+ * is dropped, and recorded as one interval when the pause ends.
+ */
+export function planPaused(schedule: Schedule, facts: FireFacts, now: Instant): FirePlan {
+  const { until } = schedule.paused!
+  const settled = settledBeforePause(schedule, facts, now)
+  if (until === null || until > now) return { ...settled, progress: withNextRunAt(settled, until) }
+  // The pause ended when it was meant to, not when somebody looked: what came since is late like anything else.
+  return followedBy(schedule, settled, (paused) =>
+    followedBy(paused, resumed(paused, facts, until - 1), (running) => {
+      const owed = owedUpTo(newestDue(running, now), running, now, facts.recorded)
+      return planOwed(running, facts, owed, now)
+    }),
+  )
 }
 
-function pausedUntil(schedule: Schedule, newest: Occurrence): NewRun {
+/** The end of a pause: what fell into it is recorded; then on from now. */
+export function planResume(schedule: Schedule, facts: FireFacts, now: Instant): FirePlan {
+  const settled = settledBeforePause(schedule, facts, now)
+  return followedBy(schedule, settled, (paused) => resumed(paused, facts, now))
+}
+
+/** What a pause has dropped so far, recorded by the timetable it was dropped by; the pause goes on. Null if nothing is owed. */
+export function settlePause(schedule: Schedule, facts: FireFacts, now: Instant): FirePlan | null {
+  const settled = settledBeforePause(schedule, facts, now)
+  const plan = followedBy(schedule, settled, (paused) => {
+    const newest = newestDropped(paused, now)
+    if (newest === null) return planOf(paused, {})
+    return planOf(
+      paused,
+      { coveredUntil: newest.scheduledFor },
+      { runs: droppedUntil(paused, facts, newest) },
+    )
+  })
+  const isSettled = plan.progress !== null && plan.progress.coveredUntil === schedule.coveredUntil
+  return isSettled ? null : { ...plan, progress: withNextRunAt(plan, schedule.paused!.until) }
+}
+
+/** What was due when the pause began and hasn't been fired since; the pause goes on. */
+function settledBeforePause(schedule: Schedule, facts: FireFacts, now: Instant): FirePlan {
+  const newest = newestDue(schedule, Math.min(schedule.paused!.at, now))
+  if (newest === null) return planOf(schedule, {})
+  return planOwed(schedule, facts, owedUpTo(newest, schedule, now, facts.recorded), now)
+}
+
+function resumed(schedule: Schedule, facts: FireFacts, now: Instant): FirePlan {
+  const newest = newestDropped(schedule, now)
+  const runs = newest === null ? [] : droppedUntil(schedule, facts, newest)
+  const running = { ...schedule, paused: null }
+  const progress = planFrom(running, Math.max(now, schedule.coveredUntil ?? now, newest?.scheduledFor ?? now))
+  const nextRunAt = schedule.enabled ? progress.nextRunAt! : null
+  return withoutFinished(schedule, planOf(running, { ...progress, nextRunAt }, { runs }))
+}
+
+function droppedUntil(schedule: Schedule, facts: FireFacts, newest: Occurrence): readonly NewRun[] {
   const { reason, by } = schedule.paused ?? { reason: null, by: null }
   const message = `Paused${by === null ? "" : ` by ${by}`}${reason === null ? "" : `: ${reason}`}`
-  const range = rangeUntil(schedule, schedule.coveredUntil!, newest.scheduledFor)
-  return skipRecordOf(schedule, range, { reason: "paused", message })
+  const dropped = { after: schedule.coveredUntil!, until: newest.scheduledFor }
+  return gapsIn(schedule, dropped, facts.recorded).map((range) =>
+    skipRecordOf(schedule, range, { reason: "paused", message }),
+  )
 }
 
 /** By its nominal instant, or because it was moved forward into the pause. */
@@ -30,9 +78,6 @@ function newestDropped(schedule: Schedule, now: Instant): Occurrence | null {
   return due !== null && (passed === null || due.scheduledFor > passed.scheduledFor) ? due : passed
 }
 
-/** What a pause has dropped so far, recorded by the timetable it was dropped by; the pause goes on. */
-export function settlePause(schedule: Schedule, now: Instant): FirePlan | null {
-  const newest = newestDropped(schedule, now)
-  if (newest === null) return null
-  return planOf(schedule, { coveredUntil: newest.scheduledFor }, { runs: [pausedUntil(schedule, newest)] })
+function withNextRunAt({ progress }: FirePlan, nextRunAt: Instant | null) {
+  return progress === null ? null : { ...progress, nextRunAt }
 }

@@ -1,6 +1,6 @@
 import type { Instant } from "./instant.ts"
 import { upcomingAfter } from "./occurrence.ts"
-import type { NewRun, RunChange, RunRef } from "./run.ts"
+import { isRange, type Missed, type NewRun, type RunChange, type RunRef } from "./run.ts"
 import type { Schedule, ScheduleProgress } from "./schedule.ts"
 
 /** What a plan needs to know beside the schedule; the store reads both in one call. */
@@ -9,7 +9,15 @@ export interface FireFacts {
   readonly unfinished: readonly RunRef[]
   /** When the schedules this one depends on last succeeded. */
   readonly lastSuccessAt: Readonly<Record<string, Instant | null>>
+  /**
+   * Where there are records after `coveredUntil` already, oldest first: processes made them from memory while schedules
+   * couldn't be read. `dueSchedules` doesn't look for them; see `isToLookUp`.
+   */
+  readonly recorded?: readonly Recorded[]
 }
+
+/** What one record stands for: one occurrence, or those of a range. */
+export type Recorded = Pick<Missed, "from" | "until">
 
 /** Few enough to be read at every fire, and as many as any policy counts. */
 export const UNFINISHED_FACTS_MAX = 100
@@ -51,6 +59,30 @@ export function planOf(
     runs: rest.runs ?? [],
     cancels: rest.cancels ?? [],
   }
+}
+
+/** Two steps of one schedule as one plan. */
+export function followedBy(
+  schedule: Schedule,
+  first: FirePlan,
+  next: (schedule: Schedule) => FirePlan,
+): FirePlan {
+  if (first.progress === null) return first
+  const second = next({ ...schedule, ...first.progress })
+  return {
+    ...second,
+    ifVersion: first.ifVersion,
+    runs: [...first.runs, ...second.runs],
+    cancels: [...first.cancels, ...second.cancels],
+  }
+}
+
+/**
+ * Whether a plan settles more than its one occurrence in time. Only then may some of them be recorded already, and the plan
+ * is made again with `facts.recorded`: that spares every ordinary fire a read.
+ */
+export function isToLookUp({ runs }: FirePlan): boolean {
+  return runs.length > 1 || runs.some(isRange)
 }
 
 export function progressOf(schedule: Schedule): ScheduleProgress {

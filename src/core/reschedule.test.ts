@@ -9,6 +9,7 @@ import {
   progressAfter,
   thrownBy,
 } from "../../test/support/records.ts"
+import { NO_FACTS } from "./plan.ts"
 import type { Schedule } from "./schedule.ts"
 import { reschedule } from "./steer.ts"
 
@@ -16,7 +17,7 @@ const why = { reason: null, by: "ada" }
 const NOW = at("08:10")
 
 function rescheduled(schedule: Schedule, to: string) {
-  const plan = reschedule(schedule, at(to), why, NOW)
+  const plan = reschedule(schedule, at(to), why, NO_FACTS, NOW)
   return { plan, after: applied(schedule, plan) }
 }
 
@@ -40,8 +41,8 @@ describe("to an earlier time", () => {
   })
 
   test("the reason is kept for the one it replaces, or says where it went", () => {
-    const told = reschedule(aSchedule(), at("08:30"), { reason: "early close", by: null }, NOW)
-    const untold = reschedule(aSchedule(), at("08:30"), why, NOW)
+    const told = reschedule(aSchedule(), at("08:30"), { reason: "early close", by: null }, NO_FACTS, NOW)
+    const untold = reschedule(aSchedule(), at("08:30"), why, NO_FACTS, NOW)
 
     assert.equal(progressAfter(told).overrides[1]?.reason, "early close")
     assert.equal(progressAfter(untold).overrides[1]?.reason, "Rescheduled to 2026-03-10T08:30:00Z")
@@ -149,8 +150,21 @@ test.each([
     "it has had its 3 runs",
   ],
 ])("a time %s is refused", (_, schedule, to, problem) => {
-  const error = thrownBy(() => reschedule(schedule, at(to), why, NOW))
+  const error = thrownBy(() => reschedule(schedule, at(to), why, NO_FACTS, NOW))
 
   assert.equal(error.code, "BELFRY_OCCURRENCE_INVALID")
   assert.match(error.message, new RegExp(`^"report" can't be rescheduled to .*: ${problem}\\.$`))
+})
+
+test("what is owed is fired first, and not passed over", () => {
+  const schedule = aSchedule()
+
+  const plan = reschedule(schedule, at("12:30"), why, NO_FACTS, at("10:30"))
+
+  assert.deepEqual(ledger(plan.runs), [
+    "09:00 skipped coalesced",
+    "10:00 catchup",
+    "11:00-12:00 (2) skipped operator",
+  ])
+  assert.equal(clock(progressAfter(plan).nextRunAt), "12:30")
 })

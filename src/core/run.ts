@@ -29,7 +29,10 @@ export type SkipReason =
   | "operator"
   | "dependency"
 
-/** The occurrences a record stands for beside its own: one record for a long gap, never a flood. */
+/**
+ * Occurrences that one record stands for, so that a long gap is never a flood: those from the first to the last that have no
+ * record of their own. On a skip they are the record's own, on a run they are folded into it.
+ */
 export interface Missed {
   readonly from: Instant
   readonly until: Instant
@@ -142,6 +145,11 @@ export const ATTEMPTS_KEPT = 50
 export const LOST_MAX = 3
 
 export const UNFINISHED: readonly RunState[] = ["pending", "running"]
+
+/** Whether a record stands for several occurrences that did not become runs. */
+export function isRange({ state, missed }: Pick<RunRequest, "missed"> & { state: RunState }): boolean {
+  return state === "skipped" && missed !== null
+}
 
 export function isFinished(state: RunState): boolean {
   return !UNFINISHED.includes(state)

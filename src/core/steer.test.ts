@@ -11,6 +11,7 @@ import {
   thrownBy,
 } from "../../test/support/records.ts"
 import { HOUR } from "./instant.ts"
+import { NO_FACTS } from "./plan.ts"
 import { type OccurrenceOverride, OVERRIDES_MAX, type Schedule } from "./schedule.ts"
 import { move, pause, planAnew, restore, resume, skip } from "./steer.ts"
 
@@ -29,7 +30,7 @@ const paused = { at: NOW, until: null, reason: null, by: null }
 
 describe("pause", () => {
   test("says who, why and until when, and is due at its end", () => {
-    const plan = pause(aSchedule(), { ...why, until: at("12:00") }, NOW)
+    const plan = pause(aSchedule(), { ...why, until: at("12:00") }, NO_FACTS, NOW)
 
     assert.deepEqual(progressAfter(plan).paused, { at: NOW, until: at("12:00"), ...why })
     assert.equal(clock(progressAfter(plan).nextRunAt), "12:00")
@@ -37,35 +38,42 @@ describe("pause", () => {
   })
 
   test("without an end it is due never", () => {
-    assert.isNull(progressAfter(pause(aSchedule(), { ...why, until: null }, NOW)).nextRunAt)
+    assert.isNull(progressAfter(pause(aSchedule(), { ...why, until: null }, NO_FACTS, NOW)).nextRunAt)
   })
 
   test("pausing again changes why and until, but not since when", () => {
     const schedule = aSchedule({}, { paused })
 
-    const plan = pause(schedule, { reason: "longer", by: null, until: at("20:00") }, at("11:00"))
+    const plan = pause(schedule, { reason: "longer", by: null, until: at("20:00") }, NO_FACTS, at("11:00"))
 
     assert.deepEqual(progressAfter(plan).paused, { at: NOW, until: at("20:00"), reason: "longer", by: null })
   })
 
   test.each([NOW, NOW - 1])("an end that is not in the future is refused", (until) => {
-    const error = thrownBy(() => pause(aSchedule(), { ...why, until }, NOW))
+    const error = thrownBy(() => pause(aSchedule(), { ...why, until }, NO_FACTS, NOW))
 
     assert.equal(error.code, "BELFRY_SCHEDULE_INVALID")
     assert.match(error.message, /^Schedule "report" can't be paused until .*: that is not in the future\.$/)
   })
 })
 
+test("a pause fires first what is owed", () => {
+  const plan = pause(aSchedule(), { ...why, until: null }, NO_FACTS, at("10:30"))
+
+  assert.deepEqual(ledger(plan.runs), ["09:00 skipped coalesced", "10:00 catchup"])
+  assert.deepInclude(plan.progress, { nextRunAt: null, coveredUntil: at("10:00") })
+})
+
 describe("resume", () => {
   test("records the pause as one range and goes on from now", () => {
-    const plan = resume(aSchedule({}, { paused }), at("11:30"))
+    const plan = resume(aSchedule({}, { paused }), NO_FACTS, at("11:30"))
 
     assert.deepEqual(ledger(plan!.runs), ["09:00-11:00 (3) skipped paused"])
     assert.deepInclude(plan!.progress, { paused: null, nextRunAt: at("12:00"), coveredUntil: at("11:30") })
   })
 
   test("of what isn't paused is nothing", () => {
-    assert.isNull(resume(aSchedule(), NOW))
+    assert.isNull(resume(aSchedule(), NO_FACTS, NOW))
   })
 })
 

@@ -1,10 +1,11 @@
-import { rangeUntil } from "./catch-up.ts"
+import { gapsIn, owedUpTo } from "./catch-up.ts"
 import { BelfryError } from "./errors.ts"
 import { formatInstant, type Instant } from "./instant.ts"
 import { skipRecordOf } from "./new-run.ts"
-import { type Occurrence, occurrenceAfter, occurrenceBefore, upcomingAfter } from "./occurrence.ts"
-import { planResume } from "./pausing.ts"
-import { type FirePlan, planFrom, planOf } from "./plan.ts"
+import { newestDue, type Occurrence, occurrenceAfter, occurrenceBefore, upcomingAfter } from "./occurrence.ts"
+import { planPaused, planResume } from "./pausing.ts"
+import { type FireFacts, type FirePlan, followedBy, planFrom, planOf } from "./plan.ts"
+import { planOwed } from "./plan-owed.ts"
 import { isSpent, type OccurrenceOverride, OVERRIDES_MAX, type Schedule } from "./schedule.ts"
 
 /** What an operator does to a schedule, each as a plan like a fire: guarded by the version, with its records. */
@@ -14,21 +15,30 @@ export interface Why {
   readonly by: string | null
 }
 
-/** Occurrences are dropped from here on; the interval is recorded when it ends. Pausing again changes why and until. */
-export function pause(schedule: Schedule, why: Why & { until: Instant | null }, now: Instant): FirePlan {
+/**
+ * Occurrences are dropped from here on; the interval is recorded when it ends. What is owed until now is fired first. Pausing
+ * again changes why and until.
+ */
+export function pause(
+  schedule: Schedule,
+  why: Why & { until: Instant | null },
+  facts: FireFacts,
+  now: Instant,
+): FirePlan {
   if (why.until !== null && why.until <= now) {
     throw new BelfryError(
       "BELFRY_SCHEDULE_INVALID",
       `Schedule "${schedule.id}" can't be paused until ${formatInstant(why.until)}: that is not in the future.`,
     )
   }
-  const at = schedule.paused?.at ?? now
-  return planOf(schedule, { paused: { at, ...why }, nextRunAt: why.until })
+  const paused = { ...schedule, paused: { at: schedule.paused?.at ?? now, ...why } }
+  const isPlanned = schedule.enabled && schedule.coveredUntil !== null && schedule.lastError === null
+  return isPlanned ? planPaused(paused, facts, now) : planOf(paused, { nextRunAt: why.until })
 }
 
 /** Null if it isn't paused: resuming twice is resuming once. */
-export function resume(schedule: Schedule, now: Instant): FirePlan | null {
-  return schedule.paused === null ? null : planResume(schedule, now)
+export function resume(schedule: Schedule, facts: FireFacts, now: Instant): FirePlan | null {
+  return schedule.paused === null ? null : planResume(schedule, facts, now)
 }
 
 /** Leaves out one occurrence to come: the given one, or the next. */
@@ -68,8 +78,24 @@ export function restore(schedule: Schedule, scheduledFor: Instant, now: Instant)
   return withOverrides(schedule, overrides, now)
 }
 
-/** The next occurrence is at `to`, whatever the timetable says; those it replaces are recorded, then on from there. */
-export function reschedule(schedule: Schedule, to: Instant, why: Why, now: Instant): FirePlan {
+/**
+ * The next occurrence is at `to`, whatever the timetable says; those it replaces are recorded, then on from there. What is
+ * owed until now is fired first.
+ */
+export function reschedule(
+  schedule: Schedule,
+  to: Instant,
+  why: Why,
+  facts: FireFacts,
+  now: Instant,
+): FirePlan {
+  const newest = schedule.paused === null && schedule.enabled ? newestDue(schedule, now) : null
+  if (newest === null) return rescheduled(schedule, to, why, facts, now)
+  const settled = planOwed(schedule, facts, owedUpTo(newest, schedule, now, facts.recorded), now)
+  return followedBy(schedule, settled, (rest) => rescheduled(rest, to, why, facts, now))
+}
+
+function rescheduled(schedule: Schedule, to: Instant, why: Why, facts: FireFacts, now: Instant): FirePlan {
   const coveredUntil = schedule.coveredUntil ?? now
   const problem = problemWith(schedule, to, coveredUntil, now)
   if (problem !== null) {
@@ -84,11 +110,14 @@ export function reschedule(schedule: Schedule, to: Instant, why: Why, now: Insta
   const message = why.reason ?? `Rescheduled to ${formatInstant(to)}`
   // Later than the next one: all up to the new time are passed over, in one record.
   if (passed !== null && passed.scheduledFor > coveredUntil) {
-    const range = rangeUntil(schedule, coveredUntil, passed.scheduledFor)
+    const passedOver = { after: coveredUntil, until: passed.scheduledFor }
+    const records = gapsIn(schedule, passedOver, facts.recorded).map((range) =>
+      skipRecordOf(schedule, range, { reason: "operator", message }),
+    )
     const moved = { ...schedule, coveredUntil: passed.scheduledFor }
     const kept = keptAfter(schedule, to, { ...why, reason: message })
     const plan = withOverrides(moved, [...kept, added], now)
-    return { ...plan, runs: [skipRecordOf(schedule, range, { reason: "operator", message })] }
+    return { ...plan, runs: records }
   }
   // Earlier: the one it replaces is left out when its time comes.
   const replaced =

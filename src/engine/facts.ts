@@ -1,5 +1,13 @@
-import { type FireFacts, UNFINISHED_FACTS_MAX } from "../core/plan.ts"
-import { UNFINISHED } from "../core/run.ts"
+import type { Instant } from "../core/instant.ts"
+import { runIdOf } from "../core/occurrence.ts"
+import {
+  type FireFacts,
+  type FirePlan,
+  isToLookUp,
+  type Recorded,
+  UNFINISHED_FACTS_MAX,
+} from "../core/plan.ts"
+import { isRange, type Run, UNFINISHED } from "../core/run.ts"
 import { concurrencyKeyOf, type Schedule } from "../core/schedule.ts"
 import type { Store } from "../store/store.ts"
 
@@ -28,4 +36,49 @@ export async function readFacts(store: Store, schedule: Schedule): Promise<FireF
 /** The other policies are kept by the run's own live key: their plans need no facts. */
 export function needsFacts({ dependsOn, overlap }: Schedule): boolean {
   return dependsOn.length > 0 || overlap.policy === "queue" || overlap.policy === "replace"
+}
+
+/**
+ * A plan by these facts. If it settles several occurrences it is made again with those that have a record already, so that it
+ * neither counts them among the missed nor uses up a limit for them.
+ */
+export async function plannedBy<Plan extends FirePlan | null>(
+  store: Store,
+  schedule: Schedule,
+  facts: FireFacts,
+  plan: (facts: FireFacts) => Plan,
+): Promise<Plan> {
+  const first = plan(facts)
+  if (first === null || !isToLookUp(first)) return first
+  const recorded = await readRecorded(store, schedule)
+  return recorded.length === 0 ? first : plan({ ...facts, recorded })
+}
+
+const PAGE = 500
+/** Twenty pages. What lies further back is counted among the missed, though its own records still stand. */
+const RECORDED_MAX = 10_000
+
+/** Which occurrences after `coveredUntil` have a record, oldest first. */
+async function readRecorded(store: Store, { id, coveredUntil }: Schedule): Promise<readonly Recorded[]> {
+  const found: Recorded[] = []
+  let before: { at: Instant; id: string } | null = null
+  while (found.length < RECORDED_MAX) {
+    const page: readonly Run[] = await store.findRuns(
+      { scheduleId: id },
+      { orderBy: "scheduledFor", before, limit: PAGE },
+    )
+    const newer = page.filter((run) => run.scheduledFor! > (coveredUntil ?? Number.POSITIVE_INFINITY))
+    found.push(...newer.map(recordedBy).filter((each) => each !== null))
+    const last = page.at(-1)
+    if (last === undefined || newer.length < PAGE) break
+    before = { at: last.scheduledFor!, id: last.id }
+  }
+  return found.sort((a, b) => a.from - b.from)
+}
+
+/** Null for a run that stands for no occurrence of its own: a backfill's, or one by hand. */
+function recordedBy(run: Run): Recorded | null {
+  if (isRange(run)) return run.missed
+  const at = run.scheduledFor!
+  return run.id === runIdOf(run.scheduleId!, at) ? { from: at, until: at } : null
 }

@@ -1,6 +1,6 @@
 import { planFire } from "../core/fire.ts"
 import type { Instant } from "../core/instant.ts"
-import type { FireFacts, FirePlan } from "../core/plan.ts"
+import { type FireFacts, type FirePlan, isToLookUp } from "../core/plan.ts"
 import { planAhead } from "../core/plan-ahead.ts"
 import type { RunChange, SkipReason } from "../core/run.ts"
 import type { Schedule } from "../core/schedule.ts"
@@ -8,6 +8,7 @@ import { describeThrown } from "../core/thrown.ts"
 import type { DueSchedules, FireAnswer, Store } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
 import type { Events } from "./events.ts"
+import { plannedBy } from "./facts.ts"
 import { aheadMsTo, type Herd, herdOf } from "./herd.ts"
 import type { Logger } from "./logger.ts"
 import { Loop } from "./loop.ts"
@@ -62,7 +63,7 @@ export class Firing {
     })
     const answeredAt = clock.monotonic()
     this.#readAt = { now: read.now, monotonic: answeredAt }
-    const { planned, left } = this.#plan(read)
+    const { planned, left } = await this.#plan(read)
     const plans = planned.map(({ plan }) => plan)
     const answers = await this.#offer(plans)
     this.#note(answers, clock.monotonic() - askedAt)
@@ -86,12 +87,20 @@ export class Firing {
   }
 
   /** What is due, and what the herd will owe; left are those of whom that can't be known yet. */
-  #plan({ due, now }: DueSchedules): { planned: readonly Planned[]; left: readonly Schedule[] } {
+  async #plan({ due, now }: DueSchedules): Promise<{
+    planned: readonly Planned[]
+    left: readonly Schedule[]
+  }> {
     const planned: Planned[] = []
     const left: Schedule[] = []
     for (const { schedule, facts } of due) {
-      const plan =
-        schedule.nextRunAt! <= now ? planFire(schedule, facts, now) : this.#planAhead(schedule, facts)
+      const isDue = schedule.nextRunAt! <= now
+      // Waiting for what is known already would cost each of a thousand plans a turn of the event loop.
+      let plan = isDue ? planFire(schedule, facts, now) : this.#planAhead(schedule, facts)
+      if (plan !== null && isToLookUp(plan))
+        plan = await plannedBy(this.#context.store, schedule, facts, (known) =>
+          planFire(schedule, known, now),
+        )
       if (plan === null) left.push(schedule)
       else planned.push({ schedule, plan })
     }

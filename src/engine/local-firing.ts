@@ -2,14 +2,14 @@ import { planFire } from "../core/fire.ts"
 import { type Instant, SECOND } from "../core/instant.ts"
 import { skipRecordOf } from "../core/new-run.ts"
 import { occurrenceAfter } from "../core/occurrence.ts"
-import { type FirePlan, NO_FACTS } from "../core/plan.ts"
+import { type FireFacts, type FirePlan, NO_FACTS } from "../core/plan.ts"
 import type { NewRun } from "../core/run.ts"
 import type { Schedule } from "../core/schedule.ts"
 import { describeThrown } from "../core/thrown.ts"
 import type { Store } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
 import type { Events } from "./events.ts"
-import { needsFacts, readFacts } from "./facts.ts"
+import { needsFacts, plannedBy, readFacts } from "./facts.ts"
 import { cancelsOf, delayUntil, isoOrNull } from "./firing.ts"
 import type { Logger } from "./logger.ts"
 import { Loop } from "./loop.ts"
@@ -73,54 +73,73 @@ export class LocalFiring {
 
   async #turn(): Promise<number> {
     const { store, clock } = this.#context
-    const schedules = [...this.#local.values(), ...this.#standIns.values()]
-    if (schedules.length === 0) return Number.POSITIVE_INFINITY
+    const isDue = ({ nextRunAt }: Schedule) => nextRunAt !== null && nextRunAt <= now
+    if (this.#local.size + this.#standIns.size === 0) return Number.POSITIVE_INFINITY
     const now = await store.now()
     const readAt = clock.monotonic()
-    for (const schedule of schedules) {
-      if (schedule.nextRunAt === null || schedule.nextRunAt > now) continue
-      const facts = needsFacts(schedule) ? await readFacts(store, schedule) : NO_FACTS
-      await this.#fire(schedule, planFire(schedule, facts, now))
-    }
+    for (const schedule of [...this.#local.values()].filter(isDue)) await this.#fireLocal(schedule, now)
+    for (const schedule of [...this.#standIns.values()].filter(isDue)) await this.#fireStandIn(schedule, now)
     const times = [...this.#local.values(), ...this.#standIns.values()].map(
       ({ nextRunAt }) => nextRunAt ?? Number.POSITIVE_INFINITY,
     )
     return delayUntil(Math.min(...times), now, clock.monotonic() - readAt)
   }
 
-  async #fire(schedule: Schedule, plan: FirePlan): Promise<void> {
-    const { store, events, logger, onFired } = this.#context
-    // What a stand-in is too late for is left to the stored schedule, and so are its records.
-    const runs = this.#standIns.has(schedule.id)
-      ? plan.runs.filter((run) => run.state === "pending")
-      : plan.runs
+  /** A local schedule has no other ledger: what doesn't run is recorded here. */
+  async #fireLocal(schedule: Schedule, now: Instant): Promise<void> {
+    const { store } = this.#context
+    const facts = await this.#factsOf(schedule)
+    const plan = await plannedBy(store, schedule, facts, (known) => planFire(schedule, known, now))
+    const held = await this.#enqueue(schedule, plan)
+    if (held.length > 0) await store.enqueue(held)
+    this.#local.set(schedule.id, { ...schedule, ...plan.progress })
+  }
+
+  /**
+   * Runs that are on time, and nothing else: whatever doesn't run now is the stored schedule's to make up for, or to record. So
+   * it makes no difference when the stored schedules can be read again, be it in the middle of this.
+   */
+  async #fireStandIn(schedule: Schedule, now: Instant): Promise<void> {
+    const plan = planFire(schedule, await this.#factsOf(schedule), now)
+    const runs = plan.runs.filter((run) => run.state === "pending")
+    await this.#enqueue(schedule, { ...plan, runs })
+    if (this.#standIns.has(schedule.id)) this.#standIns.set(schedule.id, { ...schedule, ...plan.progress })
+  }
+
+  async #factsOf(schedule: Schedule): Promise<FireFacts> {
+    return needsFacts(schedule) ? readFacts(this.#context.store, schedule) : NO_FACTS
+  }
+
+  /** Returns records of the runs whose live key another run holds. */
+  async #enqueue(schedule: Schedule, plan: FirePlan): Promise<readonly NewRun[]> {
+    const { store } = this.#context
     const cancels = cancelsOf(plan)
     if (cancels.length > 0) await store.transition(cancels)
-    const answers = runs.length === 0 ? [] : await store.enqueue(runs)
+    const answers = plan.runs.length === 0 ? [] : await store.enqueue(plan.runs)
     const held: NewRun[] = []
-    runs.forEach((run, index) => {
+    plan.runs.forEach((run, index) => {
       const { outcome, runId } = answers[index]!
       if (outcome === "held") held.push(overlapRecord(schedule, run, runId))
-      if (outcome === "created" && run.state === "pending") {
-        logger.info(
-          {
-            component: "local-firing",
-            scheduleId: schedule.id,
-            task: run.task,
-            runId,
-            priority: run.priority,
-            nextRunAt: isoOrNull(plan.progress?.nextRunAt ?? null),
-          },
-          "Fired",
-        )
-        events.emit(run, { type: "created" })
-        onFired()
-      }
+      if (outcome === "created" && run.state === "pending") this.#report(schedule, run, plan)
     })
-    if (held.length > 0) await store.enqueue(held)
-    const fired = { ...schedule, ...plan.progress }
-    if (this.#local.has(schedule.id)) this.#local.set(schedule.id, fired)
-    else if (this.#standIns.has(schedule.id)) this.#standIns.set(schedule.id, fired)
+    return held
+  }
+
+  #report(schedule: Schedule, run: NewRun, plan: FirePlan): void {
+    const { events, logger, onFired } = this.#context
+    logger.info(
+      {
+        component: "local-firing",
+        scheduleId: schedule.id,
+        task: run.task,
+        runId: run.id,
+        priority: run.priority,
+        nextRunAt: isoOrNull(plan.progress?.nextRunAt ?? null),
+      },
+      "Fired",
+    )
+    events.emit(run, { type: "created" })
+    onFired()
   }
 }
 

@@ -1,13 +1,13 @@
 import { BelfryError } from "../core/errors.ts"
 import { planSettle } from "../core/fire.ts"
 import type { Instant } from "../core/instant.ts"
-import type { FirePlan } from "../core/plan.ts"
+import type { FireFacts, FirePlan } from "../core/plan.ts"
 import { changedFields, definitionOf } from "../core/reconcile.ts"
 import type { Schedule, ScheduleDefinition } from "../core/schedule.ts"
 import { planAnew } from "../core/steer.ts"
-import { readFacts } from "../engine/facts.ts"
+import { plannedBy, readFacts } from "../engine/facts.ts"
 import { cancelsOf } from "../engine/firing.ts"
-import type { Store } from "../store/store.ts"
+import type { FireAnswer, Store } from "../store/store.ts"
 
 /** Changing stored schedules: read, decide, swap; and again if somebody was faster. */
 
@@ -29,16 +29,24 @@ export async function requireSchedule(store: Store, id: string): Promise<Schedul
 export async function steerSchedule(
   store: Store,
   id: string,
-  decide: (schedule: Schedule, now: Instant) => FirePlan | null,
+  decide: (schedule: Schedule, facts: FireFacts, now: Instant) => FirePlan | null,
 ): Promise<Schedule> {
   for (let tries = 0; tries < TRIES; tries++) {
     const schedule = await requireSchedule(store, id)
-    const plan = decide(schedule, await store.now())
+    const facts = await readFacts(store, schedule)
+    const now = await store.now()
+    const plan = await plannedBy(store, schedule, facts, (known) => decide(schedule, known, now))
     if (plan === null) return schedule
-    const [answer] = await store.fire([plan])
-    if (answer!.outcome === "done") return { ...schedule, ...plan.progress }
+    if ((await offer(store, plan)).outcome === "done") return { ...schedule, ...plan.progress }
   }
   throw tooManyTries(id)
+}
+
+async function offer(store: Store, plan: FirePlan): Promise<FireAnswer> {
+  const cancels = cancelsOf(plan)
+  if (cancels.length > 0) await store.transition(cancels)
+  const [answer] = await store.fire([plan])
+  return answer!
 }
 
 export interface Edit {
@@ -71,11 +79,10 @@ export async function editSchedule(store: Store, id: string, edit: Edit): Promis
 
 /** True if something was owed and has been fired: the schedule has moved, read it again. */
 async function settle(store: Store, schedule: Schedule, now: Instant): Promise<boolean> {
-  const plan = planSettle(schedule, await readFacts(store, schedule), now)
+  const facts = await readFacts(store, schedule)
+  const plan = await plannedBy(store, schedule, facts, (known) => planSettle(schedule, known, now))
   if (plan === null) return false
-  const cancels = cancelsOf(plan)
-  if (cancels.length > 0) await store.transition(cancels)
-  await store.fire([plan])
+  await offer(store, plan)
   return true
 }
 

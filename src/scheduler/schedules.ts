@@ -135,7 +135,9 @@ export class Schedules {
   /** Drops occurrences until it is resumed, or until the time given; the interval is recorded. */
   pause(id: string, options: Because & { until?: When } = {}): Promise<ScheduleView> {
     const until = options.until === undefined ? null : parseInstant(options.until, "end of the pause")
-    return this.#steer(id, (schedule, now) => pause(schedule, { ...whyOf(options), until }, now))
+    return this.#steer(id, (schedule, facts, now) =>
+      pause(schedule, { ...whyOf(options), until }, facts, now),
+    )
   }
 
   resume(id: string): Promise<ScheduleView> {
@@ -162,27 +164,29 @@ export class Schedules {
 
   /** The next occurrence is at that time, then on from there; those passed over are recorded. */
   reschedule(id: string, to: When, because: Because = {}): Promise<ScheduleView> {
-    return this.#steer(id, (schedule, now) =>
-      reschedule(schedule, parseInstant(to, "new time"), whyOf(because), now),
+    return this.#steer(id, (schedule, facts, now) =>
+      reschedule(schedule, parseInstant(to, "new time"), whyOf(because), facts, now),
     )
   }
 
   /** Leaves out one occurrence to come: the next unless said. */
   skip(id: string, scheduledFor?: When, because: Because = {}): Promise<ScheduleView> {
-    return this.#steer(id, (schedule, now) => skip(schedule, instantOf(scheduledFor), whyOf(because), now))
+    return this.#steer(id, (schedule, _facts, now) =>
+      skip(schedule, instantOf(scheduledFor), whyOf(because), now),
+    )
   }
 
   /** Another time for one occurrence, between its neighbours; it keeps its identity. */
   move(id: string, scheduledFor: When, to: When, because: Because = {}): Promise<ScheduleView> {
     const target = parseInstant(to, "new time")
-    return this.#steer(id, (schedule, now) =>
+    return this.#steer(id, (schedule, _facts, now) =>
       move(schedule, instantOf(scheduledFor), target, whyOf(because), now),
     )
   }
 
   /** Takes back a skip or a move. */
   restore(id: string, scheduledFor: When): Promise<ScheduleView> {
-    return this.#steer(id, (schedule, now) =>
+    return this.#steer(id, (schedule, _facts, now) =>
       restore(schedule, parseInstant(scheduledFor, "occurrence"), now),
     )
   }

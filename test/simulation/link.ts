@@ -6,6 +6,8 @@ import type { Chance } from "./chance.ts"
 export interface Weather {
   /** No call gets through. */
   isDown: boolean
+  /** Schedules can be neither read nor written, though runs can: locked, damaged, or moved away. */
+  hasNoSchedules: boolean
   /** Calls are slow. */
   isSlow: boolean
   /** The share of calls whose request, or whose answer, is lost. */
@@ -13,8 +15,18 @@ export interface Weather {
   replyLoss: number
 }
 
+export const CALM: Weather = {
+  isDown: false,
+  hasNoSchedules: false,
+  isSlow: false,
+  requestLoss: 0,
+  replyLoss: 0,
+}
+
 /** Every store call has a deadline; a call that isn't answered by then is a fault. */
 const DEADLINE_MS = 5_000
+
+const OF_SCHEDULES = new Set(["putSchedule", "deleteSchedule", "dueSchedules", "fire", "findSchedules"])
 
 export interface LinkContext {
   readonly timeline: Timeline
@@ -32,7 +44,8 @@ export function linkTo(store: Store, context: LinkContext): Store {
     return new Promise((resolve, reject) => {
       const fail = () => deliver(() => reject(new Error(`simulated: ${name} was not answered`)))
       const failLater = () => timeline.setTimer(DEADLINE_MS, fail)
-      if (weather.isDown || chance.isLucky(weather.requestLoss)) return void failLater()
+      const isOut = weather.isDown || (weather.hasNoSchedules && OF_SCHEDULES.has(name))
+      if (isOut || chance.isLucky(weather.requestLoss)) return void failLater()
       const isReplyLost = chance.isLucky(weather.replyLoss)
       const travel = () => (weather.isSlow ? chance.between(1, 400) : 0)
       const perform = () =>

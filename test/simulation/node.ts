@@ -6,12 +6,12 @@ import { createScheduler, type Scheduler } from "../../src/scheduler/scheduler.t
 import type { Store } from "../../src/store/store.ts"
 import type { Timeline } from "../../src/testing/timeline.ts"
 import type { Chance } from "./chance.ts"
-import { linkTo, type Weather } from "./link.ts"
+import { CALM, linkTo, type Weather } from "./link.ts"
 
 /** One process of the simulated team: its own clock, its own way to the store; it may be stopped, killed and started. */
 export class Node {
   readonly name: string
-  readonly weather: Weather = { isDown: false, isSlow: false, requestLoss: 0, replyLoss: 0 }
+  readonly weather: Weather = { ...CALM }
   readonly clock: Clock
   readonly #context: NodeContext
   readonly scheduler: Scheduler

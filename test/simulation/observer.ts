@@ -2,6 +2,7 @@ import type { Instant } from "../../src/core/instant.ts"
 import type { FirePlan } from "../../src/core/plan.ts"
 import {
   isFinished,
+  isRange,
   LOST_MAX,
   type NewRun,
   type Run,
@@ -10,7 +11,11 @@ import {
 } from "../../src/core/run.ts"
 import type { Schedule } from "../../src/core/schedule.ts"
 import { AHEAD_MAX_MS } from "../../src/engine/herd.ts"
+import { OccurrenceLedger } from "./occurrence-ledger.ts"
 import { expectedOccurrences } from "./oracle.ts"
+
+/** How long after its look at the records a plan may reach the store: two calls by a slow network, and a deadline. */
+const RANGE_TRAVELS_MS = 10_000
 
 /**
  * Stands before the store, sees every operation in the order it took effect, and keeps a record of its own: what must be
@@ -23,6 +28,7 @@ export class Observer {
   readonly #runs = new Map<string, Known>()
   readonly #unfinished = new Map<string, Known>()
   readonly #everCreated = new Set<string>()
+  readonly #ledger = new OccurrenceLedger()
   readonly #started = new Set<string>()
   readonly #options: ObserverOptions
   /** The latest that the store's clock has shown: it may be set back while a plan is under way. */
@@ -53,7 +59,7 @@ export class Observer {
     if ((known?.version ?? null) !== ifVersion)
       this.#violate("I15", `${schedule.id} was overwritten at a version that had passed`)
     if (known !== undefined) {
-      this.#checkCovered(known, [], known.coveredUntil ?? now, schedule.coveredUntil ?? now, "an edit")
+      this.#checkCovered(known, known.coveredUntil ?? now, schedule.coveredUntil ?? now, "an edit")
       if (schedule.revision > known.revision) this.note("edited")
     }
     this.#schedules.set(schedule.id, { ...schedule, version })
@@ -84,7 +90,7 @@ export class Observer {
       this.#violate("I2", `${known.id} fired ${runs.length} at once`)
     const coveredUntil =
       plan.progress?.coveredUntil ?? Math.max(...plan.runs.map((run) => run.scheduledFor ?? 0))
-    this.#checkCovered(known, plan.runs, known.coveredUntil ?? now, coveredUntil, "a fire")
+    this.#checkRecords(known, plan.runs, now)
     for (const run of runs)
       if (run.notBefore !== null && run.notBefore > this.#latest && !isSettledBeforeEdit(run, now)) {
         if (run.notBefore > this.#latest + AHEAD_MAX_MS)
@@ -97,6 +103,7 @@ export class Observer {
       else if (!this.#everCreated.has(run.id))
         this.#violate("I2", `${run.id} was lost on the way into the store`)
     }
+    this.#checkCovered(known, known.coveredUntil ?? now, coveredUntil, "a fire")
     if (plan.progress === null) this.#schedules.delete(known.id)
     else this.#schedules.set(known.id, { ...known, ...plan.progress, version })
   }
@@ -108,38 +115,50 @@ export class Observer {
     }
   }
 
-  /** I2: what lies between two watermarks is covered by exactly one record each, or was left out by an operator's word. */
-  #checkCovered(
-    known: Schedule,
-    records: readonly NewRun[],
-    from: Instant,
-    until: Instant,
-    by: string,
-  ): void {
-    if (known.paused !== null && records.length === 0) return
+  /** I2: what lies between two watermarks has exactly one record each, or was left out by an operator's word. */
+  #checkCovered(known: Schedule, from: Instant, until: Instant, by: string): void {
     if (!known.enabled || known.finishedAt !== null) return
     const overridden = new Set(known.overrides.map((override) => override.scheduledFor))
     for (const at of expectedOccurrences(known, from, until)) {
-      const covering = records.filter((run) => isCoveredBy(at, run))
-      if (covering.length > 1) this.#violate("I2", `${known.id} at ${iso(at)} is covered twice by ${by}`)
-      if (covering.length === 0 && !overridden.has(at))
+      const standing = this.#ledger.standingFor(known.id, at)
+      if (standing.length > 1) this.#violate("I2", `${known.id} at ${iso(at)} has ${standing.join(" and ")}`)
+      if (standing.length === 0 && !overridden.has(at))
         this.#violate("I2", `${known.id} at ${iso(at)} was passed over by ${by}`)
     }
+  }
+
+  /** I2: records say nothing that isn't so. */
+  #checkRecords(known: Schedule, records: readonly NewRun[], now: Instant): void {
+    const overridden = new Set(known.overrides.map((override) => override.scheduledFor))
     for (const run of records) {
-      if (run.state !== "pending") continue
-      const isExpected = expectedOccurrences(known, run.scheduledFor! - 1, run.scheduledFor!).length === 1
-      if (!isExpected && !overridden.has(run.scheduledFor!)) this.#violate("I2", `${run.id} is no occurrence`)
+      const isOccurrence = expectedOccurrences(known, run.scheduledFor! - 1, run.scheduledFor!).length === 1
+      if (run.state === "pending" && !isOccurrence && !overridden.has(run.scheduledFor!))
+        this.#violate("I2", `${run.id} is no occurrence`)
+      const first = run.missed?.from ?? run.scheduledFor!
+      if (run.reason === "paused" && known.paused !== null && first + known.jitterMs < known.paused.at)
+        this.#violate("I2", `${run.id} is recorded as paused, but the pause began later`)
+      if (!isRange(run)) continue
+      // One that comes while the range is on its way to the store has its own record all the same.
+      const recorded = this.#ledger.recordedIn(run, now - RANGE_TRAVELS_MS)
+      if (recorded.length > 0) this.#violate("I2", `${run.id} counts ${recorded[0]}, which has a record`)
+      if (this.#ledger.recordedIn(run, now).length > 0)
+        this.note("fired from memory while a range was written")
     }
   }
 
   onEnqueue(run: NewRun, outcome: string, now: Instant): void {
     this.#mix(`enqueue ${run.id} ${outcome}`)
-    if (outcome === "created") this.#onCreated(run, now)
+    if (run.scheduleId !== null && run.state === "skipped" && run.reason !== "overlap")
+      this.#violate("I2", `${run.id} was recorded from memory: only the stored schedule knows`)
+    if (outcome !== "created") return
+    if (run.triggeredBy === "schedule") this.note("fired from memory")
+    this.#onCreated(run, now)
   }
 
   #onCreated(run: NewRun, now: Instant): void {
     if (this.#everCreated.has(run.id)) this.#violate("I1", `${run.id} was created twice`)
     this.#everCreated.add(run.id)
+    this.#ledger.add(run, now)
     const dueAt = Math.max(now + run.delayMs, run.notBefore ?? 0)
     const { task, concurrencyKey, concurrencyLimit, liveKey } = run
     const rival =
@@ -299,11 +318,6 @@ function isSettledBeforeEdit(run: NewRun, now: Instant): boolean {
 
 function isRetry(state: RunState, change: RunChange): boolean {
   return change.state === "pending" && (state === "failed" || state === "cancelled")
-}
-
-function isCoveredBy(at: Instant, run: NewRun): boolean {
-  if (run.scheduledFor === at) return true
-  return run.state === "skipped" && run.missed !== null && run.missed.from <= at && at <= run.missed.until
 }
 
 function iso(instant: Instant): string {

@@ -1,7 +1,8 @@
-import { HOUR, SECOND } from "../../src/core/instant.ts"
+import { HOUR, MINUTE, SECOND } from "../../src/core/instant.ts"
+import { runIdOf } from "../../src/core/occurrence.ts"
 import { type FirePlan, NO_FACTS } from "../../src/core/plan.ts"
-import type { Run } from "../../src/core/run.ts"
-import type { DueSchedules, Store } from "../../src/store/store.ts"
+import { isRange, type Run } from "../../src/core/run.ts"
+import type { DueSchedules, RunFilter, RunPage, Store } from "../../src/store/store.ts"
 import type { Planted, WorldClock } from "./world.ts"
 
 /**
@@ -220,6 +221,57 @@ export const PLANTED_BUGS: Readonly<Record<string, Planted>> = {
       },
     }),
   },
+  "M21 a range has the id of its last occurrence, and a run that was fired from memory takes its place": {
+    inProcess: (store) => ({
+      ...withPlans(store, (plan) => ({
+        ...plan,
+        runs: plan.runs.map((run) =>
+          isRange(run) ? { ...run, id: runIdOf(run.scheduleId!, run.scheduledFor!) } : run,
+        ),
+      })),
+      findRuns: (filter, page) => findRunsButOf(store, filter, page),
+    }),
+  },
+  "M22 a range counts what was fired from memory": {
+    inProcess: (store) => ({ ...store, findRuns: (filter, page) => findRunsButOf(store, filter, page) }),
+  },
+  "M23 a process that fires from memory records what it is too late for": {
+    inProcess: (store) => ({
+      ...store,
+      enqueue: async (runs) => {
+        const fired = runs.filter((run) => run.triggeredBy === "schedule" && run.state === "pending")
+        const late = fired.map((run) => ({
+          ...run,
+          id: runIdOf(run.scheduleId!, run.scheduledFor! - MINUTE),
+          scheduledFor: run.scheduledFor! - MINUTE,
+          state: "skipped" as const,
+          reason: "missed",
+          liveKey: null,
+        }))
+        return (await store.enqueue([...runs, ...late])).slice(0, runs.length)
+      },
+    }),
+  },
+  "M24 a pause takes what was missed before it": {
+    inProcess: (store) => withPlans(store, pausedFromTheStart),
+  },
+}
+
+/** Without the look at a schedule's records that a plan with ranges makes. */
+async function findRunsButOf(store: Store, filter: RunFilter, page: RunPage): Promise<readonly Run[]> {
+  const isLook = page.orderBy === "scheduledFor" && filter.scheduleId !== undefined
+  return isLook ? [] : store.findRuns(filter, page)
+}
+
+/** What comes before a record of a pause becomes part of it. */
+function pausedFromTheStart(plan: FirePlan): FirePlan {
+  const last = plan.runs.findLastIndex((run) => run.reason === "paused")
+  if (last <= 0) return plan
+  const { scheduledFor, missed } = plan.runs[0]!
+  const { scheduledFor: until, ...paused } = plan.runs[last]!
+  const from = missed?.from ?? scheduledFor!
+  const range = { ...paused, scheduledFor: until, missed: { from, until: until!, count: 2 } }
+  return { ...plan, runs: [range, ...plan.runs.slice(last + 1)] }
 }
 
 function find(store: Store, id: string): Promise<readonly Run[]> {

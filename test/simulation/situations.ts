@@ -27,6 +27,8 @@ export const SITUATIONS = [
   "cancelled while pending",
   "store down",
   "store unreachable for one",
+  "schedules unreadable",
+  "fired from memory",
   "store clock back",
   "store clock forward",
   "reply lost: claim",

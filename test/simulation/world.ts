@@ -6,7 +6,7 @@ import { createMemoryStore } from "../../src/stores/memory/memory-store.ts"
 import { Timeline } from "../../src/testing/timeline.ts"
 import { type Chance, chanceOf } from "./chance.ts"
 import { ATTEMPTS_ALLOWED, applicationFor, createByHand } from "./code.ts"
-import { linkTo, type Weather } from "./link.ts"
+import { CALM, linkTo, type Weather } from "./link.ts"
 import { Node } from "./node.ts"
 import { observed } from "./observed.ts"
 import { Observer } from "./observer.ts"
@@ -239,8 +239,6 @@ class World implements WorldClock {
   }
 }
 
-const CALM: Weather = { isDown: false, isSlow: false, requestLoss: 0, replyLoss: 0 }
-
 interface FaultContext {
   readonly chance: Chance
   readonly node: Node
@@ -274,6 +272,14 @@ const FAULTS: readonly Fault[] = [
     for (const weather of everyone) weather.isDown = true
     later(chance.between(1_000, 10 * MINUTE), () => {
       for (const weather of everyone) weather.isDown = false
+    })
+  },
+  function schedulesUnreadable({ everyone, node, chance, later, note }) {
+    note("schedules unreadable")
+    const struck = chance.isLucky(0.5) ? everyone : [node.weather]
+    for (const weather of struck) weather.hasNoSchedules = true
+    later(chance.between(10_000, 10 * MINUTE), () => {
+      for (const weather of struck) weather.hasNoSchedules = false
     })
   },
   function slowNetwork({ everyone, chance, later }) {

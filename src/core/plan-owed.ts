@@ -1,0 +1,156 @@
+import { type CatchUpDecision, foldedIn } from "./catch-up.ts"
+import { formatDuration } from "./duration.ts"
+import { type Instant, SECOND } from "./instant.ts"
+import { newRunOf, skipRecordOf } from "./new-run.ts"
+import { type Occurrence, occurrenceAfter, occurrenceBefore } from "./occurrence.ts"
+import { type FireFacts, type FirePlan, planOf, UNFINISHED_FACTS_MAX, withoutFinished } from "./plan.ts"
+import { cancel, type NewRun, type RunChange } from "./run.ts"
+import { isSpent, type Schedule } from "./schedule.ts"
+
+export interface OwedOptions {
+  /**
+   * Whether late occurrences may stay owed until their queue has room. Otherwise they are recorded: this is the last time that
+   * anybody looks at them.
+   */
+  readonly canWait: boolean
+}
+
+/** The runs and records of what a schedule owes, and its progress after them. */
+export function planOwed(
+  schedule: Schedule,
+  facts: FireFacts,
+  owed: CatchUpDecision,
+  now: Instant,
+  { canWait }: OwedOptions = { canWait: false },
+): FirePlan {
+  const runs: NewRun[] = []
+  const refused: NewRun[] = []
+  const cancels: RunChange[] = []
+  let waiting: Occurrence | null = null
+  for (const occurrence of owed.kept) {
+    // What the timetable still has after the last run is no occurrence of this schedule any more.
+    if (isSpent({ maxRuns: schedule.maxRuns, runCount: schedule.runCount + runs.length })) break
+    const obstacle = obstacleTo(schedule, facts, runs.length, now)
+    const isOwedAll = canWait && schedule.catchUp.policy === "all" && owed.isLate(occurrence)
+    if (obstacle?.reason === "capacity" && isOwedAll) {
+      waiting = occurrence
+      break
+    }
+    if (obstacle !== null) {
+      refused.push(skipRecordOf(schedule, single(occurrence), obstacle))
+      continue
+    }
+    if (schedule.overlap.policy === "replace") cancels.push(...replacedBy(schedule, facts))
+    runs.push(
+      newRunOf(schedule, occurrence, { isLate: owed.isLate(occurrence), missed: missedBy(schedule, owed) }),
+    )
+  }
+  const records = [...recordsOf(schedule, owed, waiting), ...refused]
+  return advance(schedule, { owed, runs, records, cancels, waiting, now })
+}
+
+/** Of those that an operator left out, and of those that are not made up for; later than `waiting` nothing is settled yet. */
+function recordsOf(schedule: Schedule, owed: CatchUpDecision, waiting: Occurrence | null): readonly NewRun[] {
+  const left = owed.left
+    .filter(({ scheduledFor }) => waiting === null || scheduledFor < waiting.scheduledFor)
+    .map((occurrence) =>
+      skipRecordOf(schedule, single(occurrence), {
+        reason: "operator",
+        message: occurrence.override!.reason,
+      }),
+    )
+  const why = restReason(schedule, owed)
+  return [...left, ...owed.rest.map((range) => skipRecordOf(schedule, range, why))]
+}
+
+function single(occurrence: Occurrence) {
+  return { from: occurrence.scheduledFor, until: occurrence.scheduledFor, count: 1 }
+}
+
+/** Only a run that stands in for others is told of them. */
+function missedBy(schedule: Schedule, owed: CatchUpDecision) {
+  return schedule.catchUp.policy === "once" ? foldedIn(owed.rest) : null
+}
+
+/** With "once", the rest begins where a newer occurrence runs, or has run. */
+function restReason(schedule: Schedule, { coveredUntil, rest }: CatchUpDecision) {
+  const isFolded = rest.length > 0 && rest.at(-1)!.until < coveredUntil
+  if (schedule.catchUp.policy === "once" && isFolded) {
+    return { reason: "coalesced", message: "Folded into a newer occurrence" } as const
+  }
+  return { reason: "missed", message: "Nothing was there to fire it in time" } as const
+}
+
+/** Why an occurrence can't become a run now, or null. `added` counts the runs this plan creates already. */
+function obstacleTo(schedule: Schedule, facts: FireFacts, added: number, now: Instant) {
+  for (const { scheduleId, withinMs } of schedule.dependsOn) {
+    const lastSuccessAt = facts.lastSuccessAt[scheduleId] ?? null
+    if (lastSuccessAt === null || lastSuccessAt < now - withinMs) {
+      const message = `${scheduleId} has not succeeded in the last ${formatDuration(withinMs)}`
+      return { reason: "dependency", message } as const
+    }
+  }
+  const unfinished = facts.unfinished.length + added
+  if (schedule.overlap.policy === "skip" && unfinished > 0) {
+    return { reason: "overlap", message: `Still unfinished: ${facts.unfinished[0]?.id}` } as const
+  }
+  const performable = schedule.maxConcurrentRuns ?? 1
+  // Nobody sees more than that many: there a queue is full, whatever its limit.
+  const room = Math.min(performable + schedule.overlap.limit, UNFINISHED_FACTS_MAX)
+  if (schedule.overlap.policy === "queue" && unfinished >= room) {
+    return {
+      reason: "capacity",
+      message: `${unfinished} runs are unfinished and ${schedule.overlap.limit} may wait`,
+    } as const
+  }
+  return null
+}
+
+function replacedBy(schedule: Schedule, facts: FireFacts): readonly RunChange[] {
+  const why = { reason: "Replaced by the next occurrence", by: `schedule:${schedule.id}` }
+  return facts.unfinished.map((run) => cancel(run, why)).filter((change) => change !== null)
+}
+
+/** How soon a schedule looks again for room in its queue. */
+const ROOM_LOOK_MS = 5 * SECOND
+
+interface Made {
+  readonly owed: CatchUpDecision
+  readonly runs: readonly NewRun[]
+  readonly records: readonly NewRun[]
+  readonly cancels: readonly RunChange[]
+  /** The first one that stays owed until its queue has room; null if all are settled. */
+  readonly waiting: Occurrence | null
+  readonly now: Instant
+}
+
+function advance(schedule: Schedule, { owed, runs, records, cancels, waiting, now }: Made): FirePlan {
+  const coveredUntil = waiting === null ? coveredBy(schedule, owed) : coveredBefore(schedule, waiting)
+  const runCount = schedule.runCount + runs.length
+  const isLast = isSpent({ maxRuns: schedule.maxRuns, runCount })
+  const next = isLast ? null : occurrenceAfter(schedule, coveredUntil)
+  const lastRun = runs.at(-1)
+  const plan = planOf(
+    schedule,
+    {
+      coveredUntil,
+      nextRunAt: waiting === null ? (next?.dueAt ?? null) : now + ROOM_LOOK_MS,
+      finishedAt: next === null ? (schedule.finishedAt ?? now) : null,
+      overrides: schedule.overrides.filter((override) => override.scheduledFor > coveredUntil),
+      runCount,
+      lastError: null,
+      ...(lastRun === undefined ? {} : { lastRunId: lastRun.id, lastRunAt: now }),
+    },
+    { runs: [...records, ...runs], cancels },
+  )
+  return withoutFinished(schedule, plan)
+}
+
+function coveredBy(schedule: Schedule, { coveredUntil, kept }: CatchUpDecision): Instant {
+  return coveredUntil + (kept.length > 0 ? schedule.spacingMs : 0)
+}
+
+function coveredBefore(schedule: Schedule, waiting: Occurrence): Instant {
+  const before = occurrenceBefore(schedule, waiting.scheduledFor)
+  return Math.max(schedule.coveredUntil!, before?.scheduledFor ?? schedule.coveredUntil!)
+}

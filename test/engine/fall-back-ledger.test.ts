@@ -1,0 +1,145 @@
+import assert from "node:assert/strict"
+import { describe, test } from "vitest"
+import { defineTask } from "../../src/index.ts"
+import type { LedgerEntry } from "../../src/scheduler/ledger.ts"
+import type { Scheduler } from "../../src/scheduler/scheduler.ts"
+import type { Store } from "../../src/store/store.ts"
+import { Fleet, taking } from "../support/fleet.ts"
+
+/** What the ledger says of an outage in which processes fired from memory: one record for each occurrence. */
+
+/** Reads of schedules fail after three seconds, as by a deadline, so that some seconds pass before the fall-back begins. */
+class Outage {
+  readonly store: Store
+  isWithoutSchedules = false
+  isWithoutRuns = false
+
+  constructor(fleet: Fleet) {
+    const failing = async (): Promise<never> => {
+      await taking(fleet.clock, "3s")
+      throw new Error("simulated outage")
+    }
+    const { store } = fleet
+    this.store = {
+      ...store,
+      dueSchedules: (request) => (this.isWithoutSchedules ? failing() : store.dueSchedules(request)),
+      enqueue: (runs) => (this.isWithoutRuns ? failing() : store.enqueue(runs)),
+    }
+  }
+}
+
+async function everySecond(catchUp: "once" | "none" | "all") {
+  const fleet = new Fleet()
+  const outage = new Outage(fleet)
+  const performed: number[] = []
+  const task = defineTask({
+    name: "task",
+    run: ({ run }) => void performed.push(run.scheduledFor!.getTime()),
+  })
+  const options = { every: "1s", anchor: 0, catchUp, overlap: catchUp === "all" ? "allow" : "skip" } as const
+  const node = await fleet.started({
+    store: outage.store,
+    tasks: [task],
+    schedules: [task.schedule("s", options)],
+  })
+  return { fleet, outage, node, performed }
+}
+
+/** Each second from the first to the newest entry, with the entries that stand for it. */
+async function secondsOf(node: Scheduler): Promise<ReadonlyMap<number, readonly LedgerEntry[]>> {
+  const { entries } = await node.schedules.occurrences("s", { limit: 1_000 })
+  const first = entries.at(-1)!
+  const seconds = new Map<number, readonly LedgerEntry[]>()
+  const start = (first.from ?? first.scheduledFor).getTime()
+  for (let at = start; at <= entries[0]!.scheduledFor.getTime(); at += 1_000) {
+    const standing = entries.filter(
+      ({ from, scheduledFor }) => (from ?? scheduledFor).getTime() <= at && at <= scheduledFor.getTime(),
+    )
+    seconds.set(at, standing)
+  }
+  return seconds
+}
+
+function assertOneEach(seconds: ReadonlyMap<number, readonly LedgerEntry[]>): void {
+  const odd = [...seconds].filter(([, entries]) => entries.length !== 1)
+  assert.deepEqual(
+    odd.map(([at, entries]) => [new Date(at).toISOString(), entries.map(({ runId }) => runId)]),
+    [],
+  )
+}
+
+for (const catchUp of ["once", "none", "all"] as const) {
+  describe(`with catch-up "${catchUp}"`, () => {
+    test("each second of an outage has one record, be it fired in time, from memory, or not at all", async () => {
+      const { fleet, outage, node, performed } = await everySecond(catchUp)
+      await fleet.advance("3500ms")
+
+      outage.isWithoutSchedules = true
+      await fleet.advance("13s")
+      outage.isWithoutSchedules = false
+      await fleet.advance("6s")
+
+      const seconds = await secondsOf(node)
+      assertOneEach(seconds)
+      assert.equal(new Set(performed).size, performed.length, "nothing is performed twice")
+      const skipped = [...seconds].filter(([, [entry]]) => entry!.outcome === "skipped")
+      assert.equal(skipped.length > 0, catchUp !== "all", `${skipped.length} seconds were skipped`)
+      assert.equal(seconds.size - skipped.length, performed.length)
+      await fleet[Symbol.asyncDispose]()
+    })
+
+    test("so has each second of an outage in which runs can't be written for a while either", async () => {
+      const { fleet, outage, node } = await everySecond(catchUp)
+      await fleet.advance("3500ms")
+
+      outage.isWithoutSchedules = true
+      await fleet.advance("13s")
+      outage.isWithoutRuns = true
+      await fleet.advance("25s")
+      outage.isWithoutRuns = false
+      outage.isWithoutSchedules = false
+      await fleet.advance("6s")
+
+      assertOneEach(await secondsOf(node))
+      await fleet[Symbol.asyncDispose]()
+    })
+  })
+}
+
+test("schedules that come back in the middle of a turn from memory leave nothing unperformed with catch-up all", async () => {
+  const { fleet, outage, node, performed } = await everySecond("all")
+  const { now } = outage.store
+  const { dueSchedules } = fleet.store
+  // Turns from memory are slow. Back again, the first answer names no schedule but says that there are more, and the second
+  // takes its time: by then the turn that began in the outage has ended.
+  const answers: (typeof dueSchedules)[] = []
+  outage.store.now = async () => {
+    if (outage.isWithoutSchedules) await taking(fleet.clock, "3600ms")
+    return now()
+  }
+  outage.store.dueSchedules = (request) => (answers.shift() ?? dueSchedules)(request)
+  await fleet.advance("2500ms")
+
+  outage.isWithoutSchedules = true
+  const failing = () => Promise.reject(new Error("simulated outage"))
+  answers.push(...Array(4).fill(failing))
+  answers.push(async (request) => {
+    const read = await dueSchedules(request)
+    return { ...read, due: [], nextDueAt: read.now, nextDueCount: 1 }
+  })
+  answers.push(async (request) => {
+    await taking(fleet.clock, "3s")
+    return dueSchedules(request)
+  })
+  await fleet.advance("4s")
+  outage.isWithoutSchedules = false
+  await fleet.advance("10s")
+
+  const seconds = await secondsOf(node)
+  assertOneEach(seconds)
+  assert.deepEqual(
+    [...seconds.keys()].filter((at) => !performed.includes(at)),
+    [],
+  )
+  await fleet[Symbol.asyncDispose]()
+})
