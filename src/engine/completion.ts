@@ -1,9 +1,8 @@
 import { BelfryError } from "../core/errors.ts"
-import { type Run, type RunChange, succeed } from "../core/run.ts"
+import type { Run, RunChange } from "../core/run.ts"
 import { isTransactional, type Store } from "../store/store.ts"
-import { outputOf } from "./output.ts"
 
-/** A run's success inside the task's own transaction: with the task's writes it is there, without them it isn't. */
+/** A run's end inside the task's own transaction: with the task's writes it is there, without them it isn't. */
 export class Completion {
   readonly #run: Run
   readonly #store: Store
@@ -18,14 +17,14 @@ export class Completion {
     return this.#change !== null
   }
 
-  async make(transaction: unknown, returned: unknown): Promise<void> {
+  /** `change` is what the same result would make of the run if the task returned it. */
+  async make(transaction: unknown, change: RunChange): Promise<void> {
     if (!isTransactional(this.#store)) {
       throw new BelfryError(
         "BELFRY_STORE_UNFIT",
         "This store has no transactions that a task could write in: return the result instead of calling complete().",
       )
     }
-    const change = succeed(this.#run, outputOf(returned).output)
     const [answer] = await this.#store.within(transaction).transition([change])
     // Thrown into the task, so that its transaction is rolled back: another attempt has the run, or somebody ended it.
     if (answer!.outcome !== "done") {
@@ -37,11 +36,12 @@ export class Completion {
     this.#change = change
   }
 
-  /** The success, if it was committed; asked after the task's end. */
+  /** The end, if it was committed; asked after the task's end. */
   async committed(): Promise<RunChange | null> {
     if (this.#change === null) return null
     const page = { orderBy: "createdAt", before: null, limit: 1 } as const
     const [stored] = await this.#store.findRuns({ ids: [this.#run.id] }, page)
-    return stored?.state === "succeeded" && stored.attempt === this.#run.attempt ? this.#change : null
+    const isMade = stored?.state === this.#change.state && stored.attempt === this.#run.attempt
+    return isMade ? this.#change : null
   }
 }

@@ -3,7 +3,10 @@ import type { Run, SkipReason } from "../core/run.ts"
 import { describeThrown } from "../core/thrown.ts"
 import type { Logger } from "./logger.ts"
 
-/** What happens to runs, as this process sees it. Each is told once, by the process that did it. */
+/**
+ * What happens to runs, as this process sees it. Each is told once, by the process that did it, in the order in which it
+ * happened to the run: `created` before `started`, and `started` before the end.
+ */
 export type RunEvent = RunFacts & RunHappening
 
 export type RunHappening =
@@ -72,6 +75,8 @@ export interface Taking {
 export class Events {
   readonly #hooks: Hooks
   readonly #logger: Logger
+  /** Of runs that are being created: what their worker tells before their creation was told. */
+  readonly #early = new Map<string, (() => void)[]>()
 
   constructor(hooks: Hooks, logger: Logger) {
     this.#hooks = hooks
@@ -81,7 +86,29 @@ export class Events {
   /** Most programs don't listen: then nothing is made for them. */
   emit(run: EventfulRun, what: RunHappening): void {
     if (this.#hooks.run === undefined) return
-    this.#call("run", () => this.#hooks.run?.({ ...factsOfRun(run), ...what }))
+    const tell = () => this.#call("run", () => this.#hooks.run?.({ ...factsOfRun(run), ...what }))
+    const early = what.type === "created" ? undefined : this.#early.get(run.id)
+    if (early === undefined) tell()
+    else early.push(tell)
+  }
+
+  /**
+   * Creates runs and tells of it. A store's hint may be faster than its answer: what a worker tells of these runs meanwhile
+   * waits until their creation has been told.
+   */
+  async creating<T>(ids: readonly string[], create: () => Promise<T>, tell: (answer: T) => void): Promise<T> {
+    if (this.#hooks.run !== undefined) for (const id of ids) this.#early.set(id, [])
+    try {
+      const answer = await create()
+      tell(answer)
+      return answer
+    } finally {
+      for (const id of ids) {
+        const early = this.#early.get(id) ?? []
+        this.#early.delete(id)
+        for (const each of early) each()
+      }
+    }
   }
 
   race(scheduleId: string): void {

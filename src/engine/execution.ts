@@ -144,16 +144,7 @@ export class Execution {
       const error = "complete() was called, and its transaction was not committed"
       return this.#fail({ outcome: "failed", error, retry: "policy", output: NO_OUTPUT })
     }
-    if (ending.kind === "returned") {
-      const { isSuccess, output } = outputOf(ending.value)
-      if (isSuccess) return succeed(run, output)
-      return this.#fail({
-        outcome: "failed",
-        error: output.message ?? "The task reported failure",
-        retry: "policy",
-        output,
-      })
-    }
+    if (ending.kind === "returned") return this.#changeBy(ending.value)
     if (why === "stopping") return release(run, "The worker was stopped")
     if (why === "timeout") {
       const error = `Timed out after ${formatDuration(this.#timeoutMs ?? 0)}`
@@ -166,6 +157,14 @@ export class Execution {
       retry: retryFor(thrown),
       output: NO_OUTPUT,
     })
+  }
+
+  /** What a task's result makes of its run. */
+  #changeBy(result: unknown): RunChange {
+    const { isSuccess, output } = outputOf(result)
+    if (isSuccess) return succeed(this.run, output)
+    const error = output.message ?? "The task reported failure"
+    return this.#fail({ outcome: "failed", error, retry: "policy", output })
   }
 
   #fail(failure: Failure): RunChange {
@@ -192,7 +191,7 @@ export class Execution {
       progress: (fraction, message) => this.#setProgress(fraction, message),
       complete: (transaction, result) => {
         this.#completion ??= new Completion(this.run, this.#store)
-        return this.#completion.make(transaction, result)
+        return this.#completion.make(transaction, this.#changeBy(result))
       },
       lastSuccess: () => lastSuccessOf(this.#store, this.run.scheduleId),
     }

@@ -65,12 +65,15 @@ export class Firing {
     this.#readAt = { now: read.now, monotonic: answeredAt }
     const { planned, left } = await this.#plan(read)
     const plans = planned.map(({ plan }) => plan)
-    const answers = await this.#offer(plans)
+    const ids = plans.flatMap(({ runs }) => runs.map(({ id }) => id))
+    const offer = () => this.#offer(plans)
+    const answers = await this.#context.events.creating(ids, offer, (given) => {
+      planned.forEach(({ schedule, plan }, index) => {
+        this.#report(schedule, plan, given[index]!)
+      })
+    })
     this.#note(answers, clock.monotonic() - askedAt)
 
-    planned.forEach(({ schedule, plan }, index) => {
-      this.#report(schedule, plan, answers[index]!)
-    })
     const isMore = read.due.length === BATCH || read.nextDueAt === read.now
     const isHeld = answers.some(({ outcome }) => outcome === "held")
     // Those that are left wait for their instant, and so do we, unless others came with them.

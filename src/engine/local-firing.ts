@@ -112,16 +112,23 @@ export class LocalFiring {
 
   /** Returns records of the runs whose live key another run holds. */
   async #enqueue(schedule: Schedule, plan: FirePlan): Promise<readonly NewRun[]> {
-    const { store } = this.#context
+    const { store, events } = this.#context
+    const { runs } = plan
     const cancels = cancelsOf(plan)
     if (cancels.length > 0) await store.transition(cancels)
-    const answers = plan.runs.length === 0 ? [] : await store.enqueue(plan.runs)
+    if (runs.length === 0) return []
     const held: NewRun[] = []
-    plan.runs.forEach((run, index) => {
-      const { outcome, runId } = answers[index]!
-      if (outcome === "held") held.push(overlapRecord(schedule, run, runId))
-      if (outcome === "created" && run.state === "pending") this.#report(schedule, run, plan)
-    })
+    const ids = runs.map(({ id }) => id)
+    await events.creating(
+      ids,
+      () => store.enqueue(runs),
+      (answers) =>
+        runs.forEach((run, index) => {
+          const { outcome, runId } = answers[index]!
+          if (outcome === "held") held.push(overlapRecord(schedule, run, runId))
+          if (outcome === "created" && run.state === "pending") this.#report(schedule, run, plan)
+        }),
+    )
     return held
   }
 

@@ -5,8 +5,9 @@ import type { Clock } from "./clock.ts"
 import type { RunLogger } from "./task.ts"
 
 const LINE_MAX_BYTES = 64 * 1024
-/** What one attempt may write. */
+/** What one attempt may write. Each line also counts what it costs to keep it, so that their number has a limit, too. */
 const LOG_MAX_BYTES = 5 * 1024 * 1024
+const LINE_COST_BYTES = 100
 const FLUSH_AFTER_MS = 500
 const BATCH_LINES = 200
 /** Failed sends in a row after which a log waits for its next line, or for its end. */
@@ -80,7 +81,10 @@ export class RunLog implements RunLogger {
     if (this.#isFull) return
     const text = storable(String(message), LINE_MAX_BYTES)
     const data = plainFields(fields)
-    this.#bytes += Buffer.byteLength(text) + (data === null ? 0 : Buffer.byteLength(JSON.stringify(data)))
+    this.#bytes +=
+      LINE_COST_BYTES +
+      Buffer.byteLength(text) +
+      (data === null ? 0 : Buffer.byteLength(JSON.stringify(data)))
     if (this.#bytes > LOG_MAX_BYTES) {
       this.#isFull = true
       this.#push(
@@ -157,8 +161,8 @@ export class RunLog implements RunLogger {
       // The store is away: the run itself will say so, and a log is not worth holding it up.
       return false
     }
-    const last = lines.at(-1)?.number ?? 0
-    this.#unsent = this.#unsent.filter((line) => line.number > last)
+    // Lines that were written meanwhile stand behind these.
+    this.#unsent.splice(0, lines.length)
     return true
   }
 }

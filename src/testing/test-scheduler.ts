@@ -143,6 +143,16 @@ export async function waitForRun(
   throw new Error(`No run matched ${JSON.stringify(query)} within ${formatDuration(timeoutMs)}`)
 }
 
+/** A cancelled task goes on until it heeds its signal; then it is refused. */
+const ENDINGS: ReadonlySet<RunEvent["type"]> = new Set([
+  "succeeded",
+  "retrying",
+  "failed",
+  "lost",
+  "released",
+  "refused",
+])
+
 /**
  * The runs being performed. Time may not pass while a task does real work, or its lease would end in a blink; but a task
  * that waits for virtual time to pass would wait for ever, so patience with each attempt ends.
@@ -157,7 +167,7 @@ class Performing {
 
   note(event: RunEvent): void {
     if (event.type === "started") this.#awaited.add(event.runId)
-    else if (event.type !== "cancelled") this.#awaited.delete(event.runId)
+    else if (ENDINGS.has(event.type)) this.#awaited.delete(event.runId)
   }
 
   /** Resolves when everything that can happen at this instant has happened. */
