@@ -1,7 +1,7 @@
 import type { Instant } from "../core/instant.ts"
 import { isFinished, type Run, type RunChange } from "../core/run.ts"
 import { describeThrown } from "../core/thrown.ts"
-import type { Store, Worker as WorkerRecord } from "../store/store.ts"
+import type { Claimed, Store, Worker as WorkerRecord } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
 import type { Events } from "./events.ts"
 import { Execution } from "./execution.ts"
@@ -9,6 +9,7 @@ import { delayUntil } from "./firing.ts"
 import { Heart, isLeaseSpent } from "./heart.ts"
 import type { Logger } from "./logger.ts"
 import { Loop } from "./loop.ts"
+import { LostAnswers } from "./lost-answers.ts"
 import { Settler } from "./settler.ts"
 import type { AnyTask } from "./task.ts"
 
@@ -20,6 +21,7 @@ export class Worker {
   readonly #settler: Settler
   readonly #claiming: Loop
   readonly #heart: Heart
+  readonly #lostAnswers: LostAnswers
   /** By the monotonic clock: whoever wakes us, not before. */
   #nextClaimAt = 0
   /** There is more due than was given, or no room to ask for it: then a run that ends makes some. */
@@ -47,6 +49,7 @@ export class Worker {
       onRecovery: () => context.logger.info({ component: "worker" }, "Runs can be claimed again"),
     })
     this.#heart = new Heart({ ...context, describe: () => this.#describe() })
+    this.#lostAnswers = new LostAnswers(context)
   }
 
   start(): void {
@@ -87,16 +90,17 @@ export class Worker {
   }
 
   async #claim(): Promise<number> {
-    const { store, clock, nextDelayMs } = this.#context
+    const { clock, nextDelayMs } = this.#context
     const free = this.#free
     this.#isShortOfRoom = free <= 0
     // The next run that ends wakes this loop.
     if (this.#isShortOfRoom) return Number.POSITIVE_INFINITY
     const tooEarlyMs = this.#nextClaimAt - clock.monotonic()
     if (tooEarlyMs > 0) return tooEarlyMs
+    await this.#lostAnswers.giveBack(({ id, attempt }) => this.#running.get(id)?.run.attempt === attempt)
     const askedAt = clock.monotonic()
     this.#nextClaimAt = askedAt + nextDelayMs
-    const claimed = await store.claim({ workerId: this.#context.id, tasks: this.#leases(), limit: free })
+    const claimed = await this.#ask(free)
     const readAt = clock.monotonic()
     const count = claimed.runs.length
     if (count > 0) this.#context.events.taken({ what: "runs", count, lost: 0, tookMs: readAt - askedAt })
@@ -104,7 +108,19 @@ export class Worker {
     this.#isShortOfRoom = count === free || claimed.nextClaimableAt === claimed.now
     this.#noteIdle()
     if (this.#isShortOfRoom) return 0
-    return delayUntil(claimed.nextClaimableAt, claimed.now, clock.monotonic() - readAt)
+    const delayMs = delayUntil(claimed.nextClaimableAt, claimed.now, clock.monotonic() - readAt)
+    return Math.min(delayMs, this.#lostAnswers.lookAgainInMs)
+  }
+
+  async #ask(limit: number): Promise<Claimed> {
+    const { store, id } = this.#context
+    const tasks = this.#leases()
+    try {
+      return await store.claim({ workerId: id, tasks, limit })
+    } catch (error) {
+      this.#lostAnswers.suspect(Math.max(...tasks.map(({ leaseMs }) => leaseMs)))
+      throw error
+    }
   }
 
   /** A task that has ended makes room for the next while its end is being stored; as many may wait for that as perform. */
@@ -126,7 +142,10 @@ export class Worker {
     const task = this.#tasks.get(run.task)!
     const leaseMs = this.#leaseOf(task)
     // We slept over the answer (a stopped process, a slow network): by now the run may be somebody else's.
-    if (isLeaseSpent(leaseMs, readAt - askedAt)) return
+    if (isLeaseSpent(leaseMs, readAt - askedAt)) {
+      this.#lostAnswers.suspect(leaseMs)
+      return
+    }
     const latenessMs = Math.max(0, now - (run.scheduledFor ?? run.createdAt))
     logger.debug(
       { component: "worker", runId: run.id, task: run.task, attempt: run.attempt, latenessMs },

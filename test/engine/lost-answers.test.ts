@@ -1,0 +1,78 @@
+import assert from "node:assert/strict"
+import { test } from "vitest"
+import { defineTask } from "../../src/index.ts"
+import { aRun } from "../../src/store/laws/factories.ts"
+import { faultyStore } from "../support/faulty-store.ts"
+import { Fleet } from "../support/fleet.ts"
+
+async function oneWorker() {
+  const fleet = new Fleet()
+  const wire = faultyStore(fleet.store)
+  const performed: string[] = []
+  const task = defineTask({
+    name: "task",
+    run: ({ run }) => void performed.push(run.id),
+  })
+  const node = await fleet.started({ store: wire.store, tasks: [task], lease: "30s" })
+  return { fleet, wire, node, task, performed }
+}
+
+test("runs of a claim whose answer was lost are performed soon, and none of their lives is spent", async () => {
+  const { fleet, wire, node, task, performed } = await oneWorker()
+  wire.loseReplies("claim")
+  await node.enqueue(task, undefined, { id: "a" })
+  await fleet.advance("100ms")
+  assert.equal((await node.runs.get("a"))!.state, "running", "its worker doesn't know")
+
+  wire.mend()
+  await fleet.advance("5s")
+
+  assert.equal(performed.length, 1)
+  const run = (await node.runs.get("a"))!
+  assert.deepEqual(
+    [run.state, run.attempts.map(({ outcome }) => outcome)],
+    ["succeeded", ["released", "succeeded"]],
+  )
+  await fleet[Symbol.asyncDispose]()
+})
+
+test("a run is performed although the answers of three claims in a row are lost", async () => {
+  const { fleet, wire, node, task, performed } = await oneWorker()
+  await node.enqueue(task, undefined, { id: "a", delay: "1s" })
+  wire.loseReplies("claim")
+  await fleet.advance("2m")
+  wire.mend()
+  await fleet.advance("10s")
+
+  assert.equal(performed.length, 1)
+  const run = (await node.runs.get("a"))!
+  assert.equal(run.state, "succeeded")
+  assert.ok(run.attempts.length > 3)
+  assert.ok(run.attempts.slice(0, -1).every(({ outcome }) => outcome === "released"))
+  await fleet[Symbol.asyncDispose]()
+})
+
+test("a claim that the server comes to after its worker stopped waiting is noticed as well", async () => {
+  const { fleet, wire, node, task } = await oneWorker()
+  wire.breakDown("claim")
+  await node.enqueue(task, undefined, { id: "a" })
+  await fleet.advance("1s")
+  wire.mend()
+  await fleet.advance("1s")
+  const [worker] = await fleet.store.findWorkers({ afterId: null, limit: 1 })
+
+  // The worker claims again by now, but the old claim is the first to come to the new run.
+  const tasks = [{ name: "task", leaseMs: 30_000 }]
+  await Promise.all([
+    fleet.store.enqueue([aRun({ id: "b", task: "task" })]),
+    fleet.store.claim({ workerId: worker!.id, tasks, limit: 1 }),
+  ])
+  await fleet.advance("8s")
+
+  const run = (await node.runs.get("b"))!
+  assert.deepEqual(
+    [run.state, run.attempts.map(({ outcome }) => outcome)],
+    ["succeeded", ["released", "succeeded"]],
+  )
+  await fleet[Symbol.asyncDispose]()
+})
