@@ -1,6 +1,8 @@
 import { assert, describe, test } from "vitest"
 import { aRetry, aRunRef } from "../../test/support/records.ts"
 import {
+  type Attempt,
+  type AttemptOutcome,
   cancel,
   type Failure,
   fail,
@@ -9,6 +11,7 @@ import {
   isFinished,
   isPoison,
   LOST_MAX,
+  mustBeConfirmed,
   type RunState,
   release,
   retry,
@@ -41,7 +44,7 @@ test.each([
   ["succeed", succeed(running, { message: null, details: null })],
   ["fail", fail(running, aFailure(), aRetry(), 0)],
   ["release", release(running, "stopping")],
-  ["give up", giveUp(running)],
+  ["give up", giveUp({ ...running, attempts: [] })],
   ["cancel", cancel(running, { reason: null, by: null })],
 ])("%s names the state and the attempt it was decided on", (_, change) => {
   assert.deepInclude(change, { runId: "r1", ifState: "running", ifAttempt: 3 })
@@ -113,10 +116,32 @@ test("giving back makes it claimable at once, untried", () => {
   })
 })
 
+test.each<[lost: number, attempts: readonly (readonly [number, AttemptOutcome])[], expected: boolean]>([
+  [0, [], false],
+  [LOST_MAX - 1, [], false],
+  [LOST_MAX, [], true],
+  [0, [1, 2, 3, 4].map((attempt) => [attempt, "unconfirmed"]), false],
+  [LOST_MAX - 2, [[1, "unconfirmed"]], false],
+  [LOST_MAX - 1, [[1, "unconfirmed"]], true],
+  [LOST_MAX - 1, [[2, "unconfirmed"]], false],
+  [LOST_MAX - 1, [[1, "released"]], false],
+])("a run that lost %i workers, with the attempts %j, is poison: %s", (lost, attempts, expected) => {
+  const story = attempts.map(([attempt, outcome]) => anAttempt({ attempt, outcome }))
+  assert.equal(isPoison({ lost, attempts: story }), expected)
+})
+
+test("every attempt but the first is confirmed before it is performed", () => {
+  assert.deepEqual(
+    [1, 2, 3].map((attempt) => mustBeConfirmed({ attempt })),
+    [false, true, true],
+  )
+})
+
 test("a run that cost too many workers is failed as lost", () => {
-  assert.isFalse(isPoison(aRunRef({ lost: LOST_MAX - 1 })))
-  assert.isTrue(isPoison(aRunRef({ lost: LOST_MAX })))
-  assert.deepInclude(giveUp(aRunRef({ lost: 3 })), {
+  const first = anAttempt({ attempt: 1, outcome: "unconfirmed" })
+  const { error } = giveUp({ ...aRunRef({ lost: 2 }), attempts: [first] })
+  assert.equal(error, "Lost: 3 workers fell silent while performing this run.")
+  assert.deepInclude(giveUp({ ...aRunRef({ lost: 3 }), attempts: [] }), {
     state: "failed",
     outcome: "lost",
     reason: "lost",
@@ -179,3 +204,7 @@ test.each([
     assert.equal(isAlreadyMade(change, { state, attempt }), made)
   },
 )
+
+function anAttempt(over: Partial<Attempt> = {}): Attempt {
+  return { attempt: 1, workerId: "w1", startedAt: 0, endedAt: 1, outcome: "failed", error: null, ...over }
+}

@@ -49,7 +49,7 @@ export interface Run extends RunRequest {
   readonly attempt: number
   /** Attempts that failed; those given back or lost with their worker don't count. */
   readonly failures: number
-  /** Attempts whose worker fell silent. */
+  /** Attempts whose worker fell silent after it had confirmed that it began. */
   readonly lost: number
   readonly workerId: string | null
   readonly createdAt: Instant
@@ -108,7 +108,15 @@ export interface Progress {
   readonly message: string | null
 }
 
-export type AttemptOutcome = "succeeded" | "failed" | "timeout" | "cancelled" | "released" | "lost"
+/** `unconfirmed`: the worker fell silent before it confirmed that it had begun; the claim's answer may never have reached it. */
+export type AttemptOutcome =
+  | "succeeded"
+  | "failed"
+  | "timeout"
+  | "cancelled"
+  | "released"
+  | "lost"
+  | "unconfirmed"
 
 export interface Attempt {
   readonly attempt: number
@@ -193,13 +201,30 @@ export function release(run: RunRef, reason: string): RunChange {
 }
 
 /** The end of a run that has cost too many workers. */
-export function giveUp(run: RunRef): RunChange {
-  const error = `Lost: ${run.lost} workers fell silent while performing this run.`
+export function giveUp(run: RunRef & Lives): RunChange {
+  const error = `Lost: ${workersLostBy(run)} workers fell silent while performing this run.`
   return { ...stepOf(run, "failed", "lost"), error, reason: "lost" }
 }
 
-export function isPoison(run: RunRef): boolean {
-  return run.lost >= LOST_MAX
+/** Whether the run has cost so many workers that it is probably what ended them. */
+export function isPoison(run: Lives): boolean {
+  return workersLostBy(run) >= LOST_MAX
+}
+
+type Lives = Pick<Run, "lost" | "attempts">
+
+/**
+ * A worker confirms every attempt but the first before it performs it, so those that stayed unconfirmed cost nothing. Of the
+ * first it isn't known whether it was begun, and it counts.
+ */
+function workersLostBy({ lost, attempts }: Lives): number {
+  const first = attempts[0]
+  return lost + (first?.attempt === 1 && first.outcome === "unconfirmed" ? 1 : 0)
+}
+
+/** Whether a worker must have confirmed an attempt before it may perform it; the first costs no round trip. */
+export function mustBeConfirmed({ attempt }: Pick<Run, "attempt">): boolean {
+  return attempt > 1
 }
 
 /** Final at once, whoever is performing it: the worker hears of it at its next heartbeat and can't finish it any more. */

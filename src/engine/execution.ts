@@ -91,6 +91,10 @@ export class Execution {
     this.#endWithin(why === "stopping" ? 0 : ABORT_GRACE_MS, this.#abortedBy)
   }
 
+  get isAborted(): boolean {
+    return this.#abortedBy !== null
+  }
+
   /** What the next heartbeat should carry; null if the task never spoke of it. */
   get progress(): Progress | null {
     return this.#progress
@@ -98,6 +102,7 @@ export class Execution {
 
   /** Once. Answers the change to make, or null if the run is no longer ours to change. */
   async perform(): Promise<RunChange | null> {
+    if (this.#abortedBy !== null) return this.#changeFor({ kind: "aborted", cause: this.#abortedBy })
     if (isPoison(this.run)) return giveUp(this.run)
     const timeoutMs = this.#timeoutMs
     const cancelTimeout =

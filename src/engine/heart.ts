@@ -26,6 +26,8 @@ export class Heart {
   readonly #loop: Loop
   /** What is held. By our own monotonic clock: when each lease, if not extended, must be given up. */
   readonly #deadlines = new Map<Execution, number>()
+  /** What waits for the store's answer before it begins. */
+  readonly #unconfirmed = new Map<Execution, () => void>()
   readonly #watch: Alarm
   readonly #nextBeat: Alarm
 
@@ -78,6 +80,20 @@ export class Heart {
     this.#nextBeat.setFor(askedAt + execution.leaseMs / 3)
   }
 
+  /** Tells the store at once that this attempt begins. Resolves when the store has answered, or the execution was aborted. */
+  confirm(execution: Execution): Promise<void> {
+    return new Promise((resolve) => {
+      this.#unconfirmed.set(execution, resolve)
+      this.#loop.wake()
+    })
+  }
+
+  /** Ends the wait of `confirm`. */
+  endWait(execution: Execution): void {
+    this.#unconfirmed.get(execution)?.()
+    this.#unconfirmed.delete(execution)
+  }
+
   /** There is progress to store. */
   onProgress(): void {
     this.#nextBeat.setFor(this.#context.clock.monotonic() + PROGRESS_AFTER_MS)
@@ -85,6 +101,7 @@ export class Heart {
 
   release(execution: Execution): void {
     this.#deadlines.delete(execution)
+    this.endWait(execution)
   }
 
   async #beat(): Promise<number> {
@@ -101,8 +118,10 @@ export class Heart {
       // It may have ended while the beat was under way.
       if (!this.#deadlines.has(execution)) continue
       const why = gone.get(`${execution.run.id} ${execution.run.attempt}`)
-      if (why === undefined) this.#extend(execution, sentAt)
-      else this.#lose(execution, why)
+      if (why === undefined) {
+        this.#extend(execution, sentAt)
+        this.endWait(execution)
+      } else this.#lose(execution, why)
     }
     return this.#rhythm()
   }
@@ -111,6 +130,7 @@ export class Heart {
     this.#deadlines.delete(execution)
     if (why === "cancelled") this.#context.events.emit(execution.run, { type: "cancelled" })
     execution.abort(why === "cancelled" ? "cancelled" : "lease-lost")
+    this.endWait(execution)
   }
 
   #rhythm(): number {

@@ -1,5 +1,5 @@
 import type { Instant } from "../core/instant.ts"
-import { isFinished, type Run, type RunChange } from "../core/run.ts"
+import { isFinished, mustBeConfirmed, type Run, type RunChange } from "../core/run.ts"
 import { describeThrown } from "../core/thrown.ts"
 import type { Claimed, Store, Worker as WorkerRecord } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
@@ -84,7 +84,10 @@ export class Worker {
     this.#isDraining = true
     await this.#claiming.stop()
     await this.#drained(timeoutMs)
-    for (const execution of this.#running.values()) execution.abort("stopping")
+    for (const execution of this.#running.values()) {
+      execution.abort("stopping")
+      this.#heart.endWait(execution)
+    }
     await this.#drained(null)
     await this.#heart.stop()
   }
@@ -138,7 +141,7 @@ export class Worker {
   }
 
   #begin(run: Run, { now, askedAt, readAt }: { now: Instant; askedAt: number; readAt: number }): void {
-    const { store, clock, events, logger } = this.#context
+    const { store, clock } = this.#context
     const task = this.#tasks.get(run.task)!
     const leaseMs = this.#leaseOf(task)
     // We slept over the answer (a stopped process, a slow network): by now the run may be somebody else's.
@@ -146,12 +149,6 @@ export class Worker {
       this.#lostAnswers.suspect(leaseMs)
       return
     }
-    const latenessMs = Math.max(0, now - (run.scheduledFor ?? run.createdAt))
-    logger.debug(
-      { component: "worker", runId: run.id, task: run.task, attempt: run.attempt, latenessMs },
-      "Started",
-    )
-    events.emit(run, { type: "started", latenessMs })
     // The same run again means that we lost it, and the store has given it back to us: the older attempt must go.
     this.#drop(run.id)
     const execution = new Execution({
@@ -164,7 +161,7 @@ export class Worker {
     })
     this.#running.set(run.id, execution)
     this.#heart.hold(execution, askedAt)
-    void this.#finish(execution)
+    void this.#finish(execution, now)
   }
 
   #drop(runId: string): void {
@@ -174,9 +171,11 @@ export class Worker {
     older.abort("lease-lost")
   }
 
-  async #finish(execution: Execution): Promise<void> {
+  async #finish(execution: Execution, claimedAt: Instant): Promise<void> {
     const { run } = execution
     try {
+      if (mustBeConfirmed(run)) await this.#heart.confirm(execution)
+      if (!execution.isAborted) this.#noteStart(run, claimedAt)
       const change = await execution.perform()
       const isMade = change !== null && (await this.#settle(change))
       this.#report(run, change, isMade)
@@ -192,6 +191,16 @@ export class Worker {
     if (this.#running.size === 0) this.#whenEmpty?.()
     this.#noteIdle()
     this.#makeRoom(run.concurrencyLimit !== null)
+  }
+
+  #noteStart(run: Run, claimedAt: Instant): void {
+    const { events, logger } = this.#context
+    const latenessMs = Math.max(0, claimedAt - (run.scheduledFor ?? run.createdAt))
+    logger.debug(
+      { component: "worker", runId: run.id, task: run.task, attempt: run.attempt, latenessMs },
+      "Started",
+    )
+    events.emit(run, { type: "started", latenessMs })
   }
 
   /**

@@ -62,14 +62,14 @@ export interface Store {
   /**
    * Gives the worker up to `limit` due runs of its tasks, and returns them in this order: highest priority first, then
    * longest due. Each becomes running as its next attempt, with the task's lease and without progress. A due run that
-   * was running is one whose worker fell silent: its attempt is recorded as lost, `lost` rises, and it is given like any
-   * other; until then it still holds its concurrency key. Runs that wait for their key don't keep others from being
-   * given, however many they are.
+   * was running is one whose worker fell silent. It is given like any other; until then it still holds its concurrency
+   * key. If a heartbeat has confirmed the silent attempt it is recorded as `lost`, and `lost` rises; otherwise it is
+   * recorded as `unconfirmed`. Runs that wait for their key don't keep others from being given, however many they are.
    */
   claim(request: ClaimRequest): Promise<Claimed>
   /**
-   * One call per worker: says it is alive, extends the leases of what it holds (also one that ended, if nobody took the
-   * run since), stores progress, and tells it what it no longer holds.
+   * One call per worker: says it is alive, confirms the attempts it holds and extends their leases (also one that ended,
+   * if nobody took the run since), stores progress, and tells it what it no longer holds.
    */
   heartbeat(beat: Heartbeat): Promise<HeartbeatAnswer>
   /**

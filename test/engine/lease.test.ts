@@ -93,10 +93,10 @@ describe("a worker whose heartbeats fail", () => {
 
     const run = await first.runs.get(runId)
     assert.deepEqual(story, ["0 attempt 1", "27 lease-lost", "30 attempt 2"])
-    assert.deepEqual([run?.state, run?.details, run?.attempt, run?.lost], ["succeeded", "second", 2, 1])
+    assert.deepEqual([run?.state, run?.details, run?.attempt], ["succeeded", "second", 2])
     assert.deepEqual(
       run?.attempts.map(({ outcome }) => outcome),
-      ["lost", "succeeded"],
+      ["unconfirmed", "succeeded"],
     )
     await fleet[Symbol.asyncDispose]()
   })
@@ -168,9 +168,68 @@ test("after three lost workers a run is failed as lost, and isn't given to a fou
 
   const run = await fleet.node().runs.get("poison")
   assert.deepEqual(attempts, [1, 2, 3])
-  assert.deepEqual([run?.state, run?.reason, run?.lost, run?.failures], ["failed", "lost", 3, 0])
+  assert.deepEqual([run?.state, run?.reason, run?.failures], ["failed", "lost", 0])
+  assert.deepEqual(
+    run?.attempts.map(({ outcome }) => outcome),
+    ["unconfirmed", "lost", "lost", "lost"],
+  )
   assert.match(run!.error!, /3 workers fell silent/)
   assert.ok(events.includes("lost"))
+})
+
+test("claims that reached no worker cost a run nothing, however many they were", async () => {
+  await using fleet = new Fleet()
+  const task = defineTask({ name: "task", run: () => "done" })
+  await fleet.node().enqueue("task", null, { id: "a" })
+  const tasks = [{ name: "task", leaseMs: 1_000 }]
+  for (let ghost = 1; ghost <= 5; ghost++) {
+    await fleet.store.claim({ workerId: `ghost-${ghost}`, tasks, limit: 1 })
+    await fleet.advance("1s")
+  }
+
+  await fleet.started({ tasks: [task] })
+  await fleet.advance("1s")
+
+  const run = (await fleet.node().runs.get("a"))!
+  assert.deepEqual([run.state, run.attempt, run.lost], ["succeeded", 6, 0])
+})
+
+test("a second attempt is not begun before the store knows of it", async () => {
+  await using fleet = new Fleet()
+  const performed: number[] = []
+  const task = defineTask({ name: "task", run: ({ run }) => void performed.push(run.attempt) })
+  await fleet.node().enqueue("task", null, { id: "a" })
+  await fleet.store.claim({ workerId: "ghost", tasks: [{ name: "task", leaseMs: 1_000 }], limit: 1 })
+  await fleet.advance("1s")
+  const wire = faultyStore(fleet.store)
+  wire.breakDown("heartbeat")
+  await fleet.started({ store: wire.store, tasks: [task] })
+  await fleet.advance("20s")
+  assert.deepEqual(performed, [])
+
+  wire.mend()
+  await fleet.advance("10s")
+
+  assert.deepEqual(performed, [2])
+})
+
+test("a worker that stops gives back what it had not begun", async () => {
+  await using fleet = new Fleet()
+  const task = defineTask({ name: "task", run: () => "done" })
+  await fleet.node().enqueue("task", null, { id: "a" })
+  await fleet.store.claim({ workerId: "ghost", tasks: [{ name: "task", leaseMs: 1_000 }], limit: 1 })
+  await fleet.advance("1s")
+  const wire = faultyStore(fleet.store)
+  wire.breakDown("heartbeat")
+  const node = await fleet.started({ store: wire.store, tasks: [task] })
+  await fleet.advance("1s")
+
+  const stopped = node.stop({ timeout: "1s" })
+  await fleet.advance("10s")
+  await stopped
+
+  const run = (await fleet.node().runs.get("a"))!
+  assert.deepEqual([run.state, run.attempts.at(-1)?.outcome], ["pending", "released"])
 })
 
 test("an operator's release takes a run from its worker and gives it to the next at once", async () => {

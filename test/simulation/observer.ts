@@ -174,7 +174,8 @@ export class Observer {
       dueAt,
       scheduledFor: run.scheduledFor,
     }
-    this.#keep({ ...known, state: run.state, attempt: 0, failures: 0, lost: 0, leaseEndsAt: 0, workerId: "" })
+    const untried = { attempt: 0, failures: 0, lost: 0, leaseEndsAt: 0, workerId: "", isConfirmed: false }
+    this.#keep({ ...known, ...untried, state: run.state })
   }
 
   onClaim(run: Run, now: Instant): void {
@@ -199,7 +200,9 @@ export class Observer {
       this.note("taken over")
       if (this.#options.isCalm)
         this.#violate("I6", `${run.id} was taken from ${known.workerId}, which was well`)
-      if (run.lost !== known.lost + 1) this.#violate("I12", `${run.id}: a lost attempt was not counted`)
+      if (run.lost !== known.lost + (known.isConfirmed ? 1 : 0))
+        this.#violate("I12", `${run.id} lost ${known.lost} workers, and ${run.lost} are counted`)
+      if (!known.isConfirmed) this.note("taken over before it was begun")
     }
     if (run.failures !== known.failures)
       this.#violate("I12", `${run.id} has ${run.failures} failures; ${known.failures} were stored`)
@@ -208,6 +211,7 @@ export class Observer {
       state: "running",
       attempt: run.attempt,
       lost: run.lost,
+      isConfirmed: false,
       leaseEndsAt: run.claimableAt!,
       workerId: run.workerId!,
     })
@@ -229,7 +233,7 @@ export class Observer {
       this.#violate("I5", `a heartbeat kept ${runId} for attempt ${attempt}, which had passed`)
       return
     }
-    this.#keep({ ...known, leaseEndsAt })
+    this.#keep({ ...known, leaseEndsAt, isConfirmed: true })
   }
 
   onTransition(change: RunChange, outcome: string, now: Instant): void {
@@ -250,11 +254,20 @@ export class Observer {
     if (change.failures > this.#options.attemptsAllowed(known.task))
       this.#violate("I12", `${known.id} failed ${change.failures} times`)
     if (change.outcome === "released") this.note("released")
-    if (change.outcome === "lost") this.note("given up as lost")
+    if (change.outcome === "lost") this.#onGivenUp(known)
     if (change.state === "cancelled")
       this.note(known.state === "running" ? "cancelled while running" : "cancelled while pending")
     const dueAt = change.claimableInMs === null ? known.dueAt : now + change.claimableInMs
     this.#keep({ ...known, state: change.state, failures: change.failures, lost: change.lost, dueAt })
+  }
+
+  /** I12: of the first attempt alone it isn't known whether it was begun. */
+  #onGivenUp({ id, attempt }: Known): void {
+    this.note("given up as lost")
+    const numbers = Array.from({ length: attempt }, (_, index) => index + 1)
+    const begun = numbers.filter((number) => this.#started.has(`${id} ${number}`)).length
+    if (begun < LOST_MAX - 1)
+      this.#violate("I12", `${id} was given up after ${begun} attempts that were begun`)
   }
 
   #keep(run: Known): void {
@@ -309,6 +322,8 @@ interface Known {
   readonly scheduledFor: Instant | null
   readonly leaseEndsAt: Instant
   readonly workerId: string
+  /** Whether a heartbeat has told of the newest attempt. */
+  readonly isConfirmed: boolean
 }
 
 /** An edit turns what had its nominal time into a run that waits for its due time. */

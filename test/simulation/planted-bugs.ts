@@ -255,6 +255,17 @@ export const PLANTED_BUGS: Readonly<Record<string, Planted>> = {
   "M24 a pause takes what was missed before it": {
     inProcess: (store) => withPlans(store, pausedFromTheStart),
   },
+  "M25 a claim that reached no worker costs a life": {
+    inStore: (store) => ({
+      ...store,
+      claim: async (request) => {
+        const answer = await store.claim(request)
+        const isUnconfirmed = ({ attempts }: Run) => attempts.at(-1)?.outcome === "unconfirmed"
+        const runs = answer.runs.map((run) => (isUnconfirmed(run) ? { ...run, lost: run.lost + 1 } : run))
+        return { ...answer, runs }
+      },
+    }),
+  },
 }
 
 /** Without the look at a schedule's records that a plan with ranges makes. */

@@ -5,6 +5,7 @@
 export const SITUATIONS = [
   "zombie refused",
   "taken over",
+  "taken over before it was begun",
   "given up as lost",
   "killed while performing",
   "killed while idle",

@@ -47,7 +47,7 @@ export const ALONE_RACING = [
       }
 
       assert.equal(new Set(idsOf(given)).size, 40)
-      assert.deepEqual([given.length, given.every((run) => run.attempt === 2 && run.lost === 1)], [40, true])
+      assert.deepEqual([given.length, given.every((run) => run.attempt === 2)], [40, true])
     },
   ),
   lawCase(

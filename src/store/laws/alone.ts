@@ -7,6 +7,7 @@ import {
   abandoned,
   assertDated,
   claimed,
+  confirmed,
   enqueued,
   idsOf,
   runById,
@@ -99,7 +100,8 @@ const losing = [
   lawCase(
     "A silent worker's run is given to another; its attempt is recorded as lost",
     async (store, lab) => {
-      const first = await abandoned(store, lab, aRun(), { workerId: "silent", ...SHORT_LEASE })
+      const first = await confirmed(store, await running(store, aRun(), { workerId: "silent" }))
+      await lab.pass(2 * SHORT_MS)
 
       const { result, span } = await timed(store, () => store.claim(aClaim({ workerId: "second" })))
 
@@ -110,14 +112,41 @@ const losing = [
       const { endedAt, error: _, ...story } = run.attempts[0]!
       assert.deepEqual(story, { attempt: 1, workerId: "silent", startedAt: first.startedAt, outcome: "lost" })
       // Between its lease's end and the claim: either is when it ended.
-      assertDated(endedAt, { from: first.claimableAt!, until: span.until }, "the lost attempt's end")
+      assertDated(endedAt, { from: first.startedAt! + SHORT_MS, until: span.until }, "the lost attempt's end")
       assert.deepEqual(await runById(store, run.id), run)
     },
   ),
+  lawCase(
+    "An attempt that its worker never confirmed is recorded as unconfirmed, and is no loss",
+    async (store, lab) => {
+      const first = await abandoned(store, lab, aRun(), { workerId: "silent", ...SHORT_LEASE })
+
+      const second = await claimed(store, first.id, { workerId: "second" })
+
+      assert.deepEqual([second.attempt, second.lost, second.failures], [2, 0, 0])
+      const story = second.attempts.map(({ attempt, workerId, outcome }) => [attempt, workerId, outcome])
+      assert.deepEqual(story, [[1, "silent", "unconfirmed"]])
+      assert.deepEqual(await runById(store, first.id), second)
+    },
+  ),
+  lawCase("What confirmed one attempt says nothing of the next", async (store, lab) => {
+    const first = await confirmed(store, await running(store, aRun()))
+    await lab.pass(2 * SHORT_MS)
+    await claimed(store, first.id, SHORT_LEASE)
+    await lab.pass(2 * SHORT_MS)
+
+    const third = await claimed(store, first.id)
+
+    assert.equal(third.lost, 1)
+    assert.deepEqual(
+      third.attempts.map(({ outcome }) => outcome),
+      ["lost", "unconfirmed"],
+    )
+  }),
   lawCase("Every loss counts, and a run that was given back was not lost", async (store, lab) => {
     const { id } = await enqueued(store, aRun())
     for (let losses = 0; losses < 2; losses++) {
-      await claimed(store, id, SHORT_LEASE)
+      await confirmed(store, await claimed(store, id))
       await lab.pass(2 * SHORT_MS)
     }
     const third = await claimed(store, id)
@@ -135,21 +164,23 @@ const losing = [
       ],
     )
   }),
-  lawCase("The story keeps the newest fifty attempts when they are lost as well", async (store, lab) => {
-    const { id } = await enqueued(store, aRun())
-    for (let attempt = 1; attempt <= ATTEMPTS_KEPT + 2; attempt++) {
-      await claimed(store, id, { tasks: [{ name: "report", leaseMs: 1 }] })
-      await lab.pass(1 + MOMENT_MS)
-    }
+  lawCase(
+    "The story keeps the newest fifty attempts when their workers fell silent as well",
+    async (store, lab) => {
+      const { id } = await enqueued(store, aRun())
+      for (let attempt = 1; attempt <= ATTEMPTS_KEPT + 2; attempt++) {
+        await claimed(store, id, { tasks: [{ name: "report", leaseMs: 1 }] })
+        await lab.pass(1 + MOMENT_MS)
+      }
 
-    const { lost, attempts } = await claimed(store, id)
+      const { attempts } = await claimed(store, id)
 
-    assert.equal(lost, ATTEMPTS_KEPT + 2)
-    assert.deepEqual(
-      attempts.map(({ attempt }) => attempt),
-      several(ATTEMPTS_KEPT, (index) => index + 3),
-    )
-  }),
+      assert.deepEqual(
+        attempts.map(({ attempt }) => attempt),
+        several(ATTEMPTS_KEPT, (index) => index + 3),
+      )
+    },
+  ),
   lawCase("A lease that was extended in time is not taken", async (store, lab) => {
     const run = await running(store, aRun(), SHORT_LEASE)
     await store.heartbeat(aHeartbeat({ held: [heldRun(run)] }))

@@ -4,7 +4,7 @@ import type { FireFacts } from "../../core/plan.ts"
 import type { NewRun, Run } from "../../core/run.ts"
 import type { Schedule } from "../../core/schedule.ts"
 import type { ClaimRequest, RunFilter, RunPage, Store, StoredLogLine, Worker } from "../store.ts"
-import { aClaim, SHORT_MS } from "./factories.ts"
+import { aClaim, aHeartbeat, aWorker, heldRun, SHORT_MS } from "./factories.ts"
 import type { Lab } from "./law.ts"
 
 /** The steps that cases have in common: each does what its name says, and fails if the store doesn't let it. */
@@ -45,6 +45,14 @@ export async function abandoned(
   const taken = await running(store, run, { tasks: [{ name: run.task, leaseMs: SHORT_MS }], ...claim })
   await lab.pass(2 * SHORT_MS)
   return taken
+}
+
+/** The worker says that it has begun; the lease then ends soon. */
+export async function confirmed(store: Store, run: Run): Promise<Run> {
+  const held = [heldRun(run, { leaseMs: SHORT_MS })]
+  const { gone } = await store.heartbeat(aHeartbeat({ worker: aWorker({ id: run.workerId! }), held }))
+  assert.deepEqual(gone, [], `run ${run.id} is still its worker's`)
+  return run
 }
 
 export async function runById(store: Store, id: string): Promise<Run> {

@@ -13,7 +13,8 @@ export function claimRuns(shelf: Shelf, request: ClaimRequest, now: Instant): re
   for (const run of due) {
     if (claimed.length >= request.limit) break
     if (isKeyFull(shelf, run)) continue
-    const wasLost = run.state === "running"
+    const wasRunning = run.state === "running"
+    const wasLost = wasRunning && shelf.isConfirmed(run)
     const taken: Run = {
       ...run,
       state: "running",
@@ -23,7 +24,9 @@ export function claimRuns(shelf: Shelf, request: ClaimRequest, now: Instant): re
       progress: null,
       claimableAt: now + leases.get(run.task)!,
       lost: run.lost + (wasLost ? 1 : 0),
-      attempts: wasLost ? withAttempt(run, "lost", run.claimableAt!, null) : run.attempts,
+      attempts: wasRunning
+        ? withAttempt(run, wasLost ? "lost" : "unconfirmed", run.claimableAt!, null)
+        : run.attempts,
     }
     shelf.putRun(taken)
     claimed.push(taken)

@@ -34,15 +34,23 @@ export class Shelf {
   readonly unfinished = new Map<string, Run>()
   readonly workers = new Map<string, Worker>()
   readonly logs = new Map<string, StoredLogLine[]>()
-  /** Runs and when they last succeeded, by schedule: dependencies ask for it at every fire. */
+  /** By run: the newest attempt that a heartbeat has confirmed. */
+  readonly #confirmed = new Map<string, number>()
+  /** When runs last succeeded, by schedule: dependencies ask for it at every fire. */
   readonly #lastSuccessAt = new Map<string, Instant>()
 
   putRun(run: Run): void {
     this.runs.set(run.id, run)
-    if (isFinished(run.state)) this.unfinished.delete(run.id)
-    else this.unfinished.set(run.id, run)
+    if (isFinished(run.state)) {
+      this.unfinished.delete(run.id)
+      this.#confirmed.delete(run.id)
+    } else this.unfinished.set(run.id, run)
     if (run.state === "succeeded" && run.scheduleId !== null)
       this.#lastSuccessAt.set(run.scheduleId, run.completedAt!)
+  }
+
+  isConfirmed({ id, attempt }: Run): boolean {
+    return this.#confirmed.get(id) === attempt
   }
 
   addRun(run: NewRun, now: Instant): EnqueueAnswer {
@@ -134,6 +142,7 @@ export class Shelf {
       const run = this.runs.get(runId)
       if (run?.state === "running" && run.attempt === attempt) {
         this.putRun({ ...run, claimableAt: now + leaseMs, progress: progress ?? run.progress })
+        this.#confirmed.set(runId, attempt)
       } else {
         const isCancelled = run?.state === "cancelled" && run.attempt === attempt
         gone.push({ runId, attempt, why: isCancelled ? "cancelled" : "lost" })

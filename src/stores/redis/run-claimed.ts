@@ -33,6 +33,7 @@ export const FURTHER_FIELDS = [
   "error",
   "worker_id",
   "started_at",
+  "confirmed_attempt",
 ] as const
 
 type Text = string | null

@@ -48,6 +48,7 @@ interface RunFields {
   readonly reason?: string
   readonly by?: string
   readonly progress?: string
+  readonly confirmed_attempt?: string
   readonly more?: string
   /** Not in the hash: added by the script that reads it. */
   readonly claimable_at?: string | number

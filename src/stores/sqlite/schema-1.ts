@@ -76,7 +76,9 @@ export const FIRST_SCHEMA = `
     details text not null,
     error text,
     progress text,
-    attempts text not null
+    attempts text not null,
+    -- The newest attempt that a heartbeat has confirmed.
+    confirmed_attempt integer
   ) strict;
   -- Claims: one seek to the oldest due run of a task and a priority, whatever waits elsewhere or later.
   create index belfry_runs_due on belfry_runs (task, priority desc, claimable_at) where claimable_at is not null;

@@ -108,6 +108,24 @@ export const BROKEN_ALONE = [
       lost: run.lost + run.attempts.filter(({ outcome }) => outcome === "released").length,
     })),
   ),
+  broken(5, "an attempt that nobody confirmed counts as lost", (store) =>
+    reading(store, (run) => ({
+      ...run,
+      lost: run.lost + run.attempts.filter(({ outcome }) => outcome === "unconfirmed").length,
+    })),
+  ),
+  broken(5, "a confirmed attempt confirms those that follow", (store) =>
+    reading(store, (run) => {
+      const since = run.attempts.findIndex(({ outcome }) => outcome === "lost")
+      const isLost = (index: number) => since >= 0 && index > since
+      const attempts = run.attempts.map((attempt, index) =>
+        attempt.outcome === "unconfirmed" && isLost(index)
+          ? { ...attempt, outcome: "lost" as const }
+          : attempt,
+      )
+      return { ...run, attempts, lost: attempts.filter(({ outcome }) => outcome === "lost").length }
+    }),
+  ),
   broken(5, "a second loss is not counted", (store) =>
     reading(store, (run) => ({ ...run, lost: Math.min(run.lost, 1) })),
   ),

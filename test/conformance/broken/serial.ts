@@ -67,7 +67,10 @@ export const BROKEN_SERIAL = [
   broken(7, "a silent worker's run is in its own way", (store) => ({
     async claim(request) {
       const answer = await store.claim(request)
-      return { ...answer, runs: answer.runs.filter((run) => run.lost === 0 || run.concurrencyLimit === null) }
+      return {
+        ...answer,
+        runs: answer.runs.filter((run) => run.attempt === 1 || run.concurrencyLimit === null),
+      }
     },
   })),
   broken(7, "only a success frees the key", onlySuccessFrees),

@@ -35,10 +35,14 @@ export const CLAIM = engineFunction({
       started_at = this_instant,
       claimable_at = this_instant + leases_ms[array_position(of_tasks, r.task)] * interval '1 millisecond',
       progress = null,
-      lost = r.lost + (r.state = 'running')::integer,
+      lost = r.lost + (r.state = 'running' and r.confirmed_attempt is not distinct from r.attempt)::integer,
       attempts = case
         when r.state = 'running'
-        then belfry.with_attempt(r.attempts, r.attempt, r.worker_id, r.started_at, r.claimable_at, 'lost', null)
+        then belfry.with_attempt(
+          r.attempts, r.attempt, r.worker_id, r.started_at, r.claimable_at,
+          case when r.confirmed_attempt = r.attempt then 'lost' else 'unconfirmed' end,
+          null
+        )
         else ${storyOf("r")}
       end,
       outcome = null,

@@ -24,7 +24,8 @@ export const EXTEND = engineFunction({
   extended as (
     update belfry.runs as r
     set claimable_at = clock.now + h.lease_ms * interval '1 millisecond',
-      progress = coalesce(h.progress::jsonb, r.progress)
+      progress = coalesce(h.progress::jsonb, r.progress),
+      confirmed_attempt = r.attempt
     from clock, unnest($1, $2, $3, $4) as h(id, attempt, lease_ms, progress)
     where r.id = h.id
       and r.state = 'running'

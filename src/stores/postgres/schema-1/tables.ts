@@ -79,6 +79,8 @@ export const TABLES = `
     details jsonb,
     error text,
     progress jsonb,
+    -- The newest attempt that a heartbeat has confirmed.
+    confirmed_attempt integer,
     -- How the newest attempt ended, and when; null while it goes on. The older ones are in attempts: so a run that
     -- succeeds at once has no story to write.
     outcome text,

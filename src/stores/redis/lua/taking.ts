@@ -72,14 +72,18 @@ local function go_on(id, run, due_at)
   local further = run[FURTHER]
   local worker_id, started_at = further[THEN.worker_id], further[THEN.started_at]
   if run[STATE] == 'running' then
-    local lost = whole((further[THEN.lost] or 0) + 1)
-    tell_attempt(id, { attempt = run[ATTEMPT], worker_id = worker_id, started_at = started_at }, 'lost', due_at, false)
-    call('HSET', RUNS .. id, 'lost', lost)
-    further[THEN.lost] = lost
+    local silent = { attempt = run[ATTEMPT], worker_id = worker_id, started_at = started_at }
+    local is_lost = further[THEN.confirmed_attempt] == run[ATTEMPT]
+    tell_attempt(id, silent, is_lost and 'lost' or 'unconfirmed', due_at, false)
+    if is_lost then
+      further[THEN.lost] = whole((further[THEN.lost] or 0) + 1)
+      call('HSET', RUNS .. id, 'lost', further[THEN.lost])
+    end
   end
   call('HDEL', RUNS .. id, 'progress')
   -- In place of the worker that had it, of which the claimer need not know.
-  further[THEN.worker_id], further[THEN.started_at] = call('LRANGE', prefix .. ':attempts:' .. id, 0, -1), nil
+  further[THEN.confirmed_attempt], further[THEN.started_at] = nil, nil
+  further[THEN.worker_id] = call('LRANGE', prefix .. ':attempts:' .. id, 0, -1)
   return whole(run[ATTEMPT] + 1)
 end
 

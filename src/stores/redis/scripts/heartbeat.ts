@@ -33,6 +33,7 @@ for at = 6, #ARGV, HELD do
   local run = call('HMGET', prefix .. ':runs:' .. id, 'state', 'attempt', 'task', 'priority')
   if run[1] == 'running' and run[2] == attempt then
     put(prefix .. ':queue:' .. (run[4] or '0') .. ':' .. run[3], id, whole(now + ARGV[at + 2]))
+    call('HSET', prefix .. ':runs:' .. id, 'confirmed_attempt', attempt)
     if ARGV[at + 3] ~= '' then
       call('HSET', prefix .. ':runs:' .. id, 'progress', ARGV[at + 3])
     end

@@ -78,6 +78,12 @@ const COUNT_RUNNING = `
     and state in ('pending', 'running')
     and id <> ?`
 
+const SELECT_CONFIRMED = `
+  select 1
+  from belfry_runs
+  where id = ?
+    and confirmed_attempt = attempt`
+
 const TAKE_RUN = `
   update belfry_runs
   set state = 'running',
@@ -158,9 +164,8 @@ function isKeyFull(connection: Connection, { id, concurrencyKey, concurrencyLimi
 }
 
 function take(connection: Connection, run: Run, request: ClaimRequest, now: Instant): Run {
-  const wasLost = run.state === "running"
   const { leaseMs } = request.tasks.findLast((task) => task.name === run.task)!
-  const lost = wasLost ? { outcome: "lost" as const, at: run.claimableAt!, error: null } : null
+  const silenced = run.state === "running" ? silenceOf(connection, run) : null
   const step = {
     state: "running" as const,
     attempt: run.attempt + 1,
@@ -168,8 +173,11 @@ function take(connection: Connection, run: Run, request: ClaimRequest, now: Inst
     startedAt: now,
     claimableAt: now + leaseMs,
     progress: null,
-    lost: run.lost + (wasLost ? 1 : 0),
-    attempts: lost === null ? run.attempts : withAttempt(run, lost),
+    lost: run.lost + (silenced === "lost" ? 1 : 0),
+    attempts:
+      silenced === null
+        ? run.attempts
+        : withAttempt(run, { outcome: silenced, at: run.claimableAt!, error: null }),
   }
   const { attempt, workerId, claimableAt } = step
   connection
@@ -177,4 +185,9 @@ function take(connection: Connection, run: Run, request: ClaimRequest, now: Inst
     .run(attempt, workerId, now, claimableAt, step.lost, JSON.stringify(step.attempts), run.id)
   // Nobody else has this record yet: it was made of the row a moment ago, and a copy of thirty fields is what costs most.
   return Object.assign(run, step)
+}
+
+/** How the attempt ended of a worker that fell silent. */
+function silenceOf(connection: Connection, { id }: Run): "lost" | "unconfirmed" {
+  return connection.prepare(SELECT_CONFIRMED).get(id) === undefined ? "unconfirmed" : "lost"
 }

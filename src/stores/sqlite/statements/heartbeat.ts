@@ -23,7 +23,8 @@ const DELETE_WORKER = `
 const EXTEND_LEASE = `
   update belfry_runs
   set claimable_at = ?,
-    progress = coalesce(?, progress)
+    progress = coalesce(?, progress),
+    confirmed_attempt = attempt
   where id = ?
     and state = 'running'
     and attempt = ?`
