@@ -34,6 +34,7 @@ export {
   type ScheduleProgress,
 } from "./core/schedule.ts"
 export type { Trigger } from "./core/timetable.ts"
+export { unreadableSchedule } from "./core/unreadable.ts"
 export {
   AN_INSTANT,
   aClaim,

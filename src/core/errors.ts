@@ -57,6 +57,10 @@ export const ERRORS = {
   },
   BELFRY_STORE_SCHEMA_NEWER: { status: 500, remedy: "Upgrade belfry: a newer one has changed the database." },
   BELFRY_STORE_UNFIT: { status: 500, remedy: "Use a database and a place for it that Belfry can work with." },
+  BELFRY_STORE_REFUSED: {
+    status: 422,
+    remedy: "Make the value that the database names shorter, smaller or plainer.",
+  },
   BELFRY_STORE_FORGOT: {
     status: 500,
     remedy: "Let the store keep its data on disk, and look for what has to be done again.",

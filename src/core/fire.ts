@@ -5,6 +5,7 @@ import { planPaused, settlePause } from "./pausing.ts"
 import { type FireFacts, type FirePlan, planFrom, planOf } from "./plan.ts"
 import { planOwed } from "./plan-owed.ts"
 import type { Schedule } from "./schedule.ts"
+import { storable } from "./thrown.ts"
 
 /**
  * What this schedule owes at `now`, and when it is next due. Pure, so nodes that read the same schedule make the same
@@ -18,20 +19,18 @@ export function planFire(schedule: Schedule, facts: FireFacts, now: Instant): Fi
     const owed = owedUpTo(newestDue(schedule, now), schedule, now, facts.recorded)
     return planOwed(schedule, facts, owed, now, { canWait: true })
   } catch (error) {
-    return planUnreadable(schedule, error)
+    // Written past our door (by SQL, say), or by a version that knows more.
+    return planOnHold(schedule, error)
   }
 }
 
-/**
- * Written past our door (by SQL, say), or by a version that knows more: whatever is wrong with it is shown on the schedule,
- * and the others go on.
- */
-function planUnreadable(schedule: Schedule, error: unknown): FirePlan {
-  return planOf(schedule, {
-    nextRunAt: null,
-    lastError: error instanceof Error ? error.message : String(error),
-  })
+/** Whatever is wrong is shown on the schedule, which waits for somebody to mend it, and the others go on. */
+export function planOnHold(schedule: Schedule, error: unknown): FirePlan {
+  const lastError = error instanceof Error ? error.message : String(error)
+  return planOf(schedule, { nextRunAt: null, lastError: storable(lastError, LAST_ERROR_MAX_BYTES) })
 }
+
+const LAST_ERROR_MAX_BYTES = 2_000
 
 /**
  * Before an edit: whatever already had its time becomes a run now, even if jitter or a move still holds it back (it then
@@ -47,6 +46,6 @@ export function planSettle(schedule: Schedule, facts: FireFacts, now: Instant): 
     return planOwed(schedule, facts, owedUpTo(newest, schedule, now, facts.recorded), now)
   } catch (error) {
     // The edit may be what mends it.
-    return planUnreadable(schedule, error)
+    return planOnHold(schedule, error)
   }
 }

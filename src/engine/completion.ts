@@ -1,5 +1,6 @@
 import { BelfryError } from "../core/errors.ts"
 import type { Run, RunChange } from "../core/run.ts"
+import { accepted } from "../store/refused.ts"
 import { isTransactional, type Store } from "../store/store.ts"
 
 /** A run's end inside the task's own transaction: with the task's writes it is there, without them it isn't. */
@@ -25,9 +26,9 @@ export class Completion {
         "This store has no transactions that a task could write in: return the result instead of calling complete().",
       )
     }
-    const [answer] = await this.#store.within(transaction).transition([change])
+    const answer = accepted((await this.#store.within(transaction).transition([change]))[0]!)
     // Thrown into the task, so that its transaction is rolled back: another attempt has the run, or somebody ended it.
-    if (answer!.outcome !== "done") {
+    if (answer.outcome !== "done") {
       throw new BelfryError(
         "BELFRY_RUN_STATE",
         `Run "${this.#run.id}" is no longer this attempt's to complete. Roll the transaction back.`,

@@ -172,6 +172,12 @@ export class Execution {
     return this.#fail({ outcome: "failed", error, retry: "policy", output })
   }
 
+  /** Instead of an end that the store can't keep. */
+  failRefused(why: string): RunChange {
+    const error = `The run's end can't be stored: ${why}`
+    return this.#fail({ outcome: "failed", error, retry: "never", output: NO_OUTPUT })
+  }
+
   #fail(failure: Failure): RunChange {
     return fail(this.run, failure, this.#retryPolicy, this.#clock.random())
   }

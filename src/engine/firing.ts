@@ -1,10 +1,12 @@
-import { planFire } from "../core/fire.ts"
+import { BelfryError } from "../core/errors.ts"
+import { planFire, planOnHold } from "../core/fire.ts"
 import type { Instant } from "../core/instant.ts"
 import { type FireFacts, type FirePlan, isToLookUp } from "../core/plan.ts"
 import { planAhead } from "../core/plan-ahead.ts"
 import type { RunChange, SkipReason } from "../core/run.ts"
 import type { Schedule } from "../core/schedule.ts"
 import { describeThrown } from "../core/thrown.ts"
+import { isRefused } from "../store/refused.ts"
 import type { DueSchedules, FireAnswer, Store } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
 import type { Events } from "./events.ts"
@@ -72,6 +74,7 @@ export class Firing {
         this.#report(schedule, plan, given[index]!)
       })
     })
+    await this.#holdRefused(planned, answers)
     this.#note(answers, clock.monotonic() - askedAt)
 
     const isMore = read.due.length === BATCH || read.nextDueAt === read.now
@@ -115,6 +118,15 @@ export class Firing {
     return schedule.nextRunAt === this.#herd?.at ? planAhead(schedule, facts) : null
   }
 
+  /** What the store can't keep would be refused for ever. */
+  async #holdRefused(planned: readonly Planned[], answers: readonly FireAnswer[]): Promise<void> {
+    const plans = planned.flatMap(({ schedule }, index) => {
+      const answer = answers[index]!
+      return isRefused(answer) ? [planOnHold(schedule, answer.why)] : []
+    })
+    if (plans.length > 0) await this.#context.store.fire(plans)
+  }
+
   #note(answers: readonly FireAnswer[], tookMs: number): void {
     if (answers.length === 0) return
     const lost = answers.filter(({ outcome }) => outcome !== "done").length
@@ -132,6 +144,11 @@ export class Firing {
   #report(schedule: Schedule, plan: FirePlan, answer: FireAnswer): void {
     const { logger, events, onFired } = this.#context
     const facts = { component: "firing", scheduleId: schedule.id, task: schedule.task }
+    if (isRefused(answer)) {
+      logger.error({ ...facts, error: answer.why }, "The store can't keep what the schedule would fire")
+      events.error(new BelfryError("BELFRY_STORE_REFUSED", answer.why), "firing")
+      return
+    }
     if (answer.outcome !== "done") {
       // Another process was first, or something changed in between: not an error, and not our business any more.
       logger.debug({ ...facts, outcome: answer.outcome }, "Another process was first")

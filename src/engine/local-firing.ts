@@ -1,3 +1,4 @@
+import { BelfryError } from "../core/errors.ts"
 import { planFire } from "../core/fire.ts"
 import { type Instant, SECOND } from "../core/instant.ts"
 import { skipRecordOf } from "../core/new-run.ts"
@@ -124,12 +125,20 @@ export class LocalFiring {
       () => store.enqueue(runs),
       (answers) =>
         runs.forEach((run, index) => {
-          const { outcome, runId } = answers[index]!
+          const answer = answers[index]!
+          const { outcome, runId } = answer
+          if (answer.outcome === "refused") this.#complain(schedule, run, answer.why)
           if (outcome === "held") held.push(overlapRecord(schedule, run, runId))
           if (outcome === "created" && run.state === "pending") this.#report(schedule, run, plan)
         }),
     )
     return held
+  }
+
+  #complain(schedule: Schedule, run: NewRun, why: string): void {
+    const facts = { component: "local-firing", scheduleId: schedule.id, runId: run.id, error: why }
+    this.#context.logger.error(facts, "The store can't keep this run")
+    this.#context.events.error(new BelfryError("BELFRY_STORE_REFUSED", why), "firing")
   }
 
   #report(schedule: Schedule, run: NewRun, plan: FirePlan): void {

@@ -1,5 +1,5 @@
 import { isAlreadyMade, type RunChange } from "../core/run.ts"
-import type { Store, TransitionAnswer } from "../store/store.ts"
+import type { Refused, Store, TransitionAnswer } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
 
 /** Changes that one call carries. */
@@ -28,8 +28,7 @@ export class Settler {
     return this.#waiting.length + this.#sent
   }
 
-  /** True if the change is in the store; false if the store refused it because the run has moved on. */
-  settle(change: RunChange): Promise<boolean> {
+  settle(change: RunChange): Promise<Settled> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ change, resolve, reject, tries: 0 })
       void this.#send()
@@ -48,7 +47,7 @@ export class Settler {
         const answers = await this.#store.transition(batch.map(({ change }) => change))
         this.#sent = 0
         batch.forEach(({ change, resolve }, index) => {
-          resolve(isMade(change, answers[index]!))
+          resolve(settledBy(change, answers[index]!))
         })
       } catch (error) {
         this.#sent = 0
@@ -81,11 +80,15 @@ export class Settler {
 interface Waiting {
   readonly change: RunChange
   readonly tries: number
-  resolve(isMade: boolean): void
+  resolve(settled: Settled): void
   reject(error: unknown): void
 }
 
-function isMade(change: RunChange, answer: TransitionAnswer): boolean {
-  if (answer.outcome === "done") return true
-  return answer.outcome === "stale" && isAlreadyMade(change, answer)
+/** The change is in the store; the run has moved on without it; or the store can't keep what it says. */
+export type Settled = "made" | "stale" | Refused
+
+function settledBy(change: RunChange, answer: TransitionAnswer): Settled {
+  if (answer.outcome === "refused") return answer
+  const isMade = answer.outcome === "done" || (answer.outcome === "stale" && isAlreadyMade(change, answer))
+  return isMade ? "made" : "stale"
 }

@@ -10,7 +10,7 @@ import { Heart, isLeaseSpent } from "./heart.ts"
 import type { Logger } from "./logger.ts"
 import { Loop } from "./loop.ts"
 import { LostAnswers } from "./lost-answers.ts"
-import { Settler } from "./settler.ts"
+import { type Settled, Settler } from "./settler.ts"
 import type { AnyTask } from "./task.ts"
 
 /** Claims due runs of its tasks while it has free slots, performs them, and settles them. */
@@ -177,8 +177,8 @@ export class Worker {
       if (mustBeConfirmed(run)) await this.#heart.confirm(execution)
       if (!execution.isAborted) this.#noteStart(run, claimedAt)
       const change = await execution.perform()
-      const isMade = change !== null && (await this.#settle(change))
-      this.#report(run, change, isMade)
+      if (change === null) this.#report(run, null, false)
+      else await this.#end(execution, change)
     } catch (error) {
       this.#context.logger.error(
         { component: "worker", runId: run.id, error: describeThrown(error) },
@@ -211,7 +211,15 @@ export class Worker {
     if ((isForKey || this.#isShortOfRoom) && !this.#isDraining) this.#claiming.wake()
   }
 
-  #settle(change: RunChange): Promise<boolean> {
+  async #end(execution: Execution, change: RunChange): Promise<void> {
+    const { run } = execution
+    const settled = await this.#settle(change)
+    if (typeof settled === "string") return this.#report(run, change, settled === "made")
+    const failed = execution.failRefused(settled.why)
+    this.#report(run, failed, (await this.#settle(failed)) === "made")
+  }
+
+  #settle(change: RunChange): Promise<Settled> {
     const settled = this.#settler.settle(change)
     this.#makeRoom()
     return settled

@@ -6,6 +6,7 @@ import { runIdOf } from "../core/occurrence.ts"
 import type { NewRun, RunState } from "../core/run.ts"
 import { type Schedule, timetableOf } from "../core/schedule.ts"
 import { nextInTimetable } from "../core/timetable.ts"
+import { accepted } from "../store/refused.ts"
 import type { Store } from "../store/store.ts"
 
 /** Runs for occurrences of the past: a plan to look at first, then the doing. */
@@ -72,7 +73,7 @@ export async function doBackfill(
   )
   const created: string[] = []
   for (let start = 0; start < runs.length; start += CHUNK) {
-    const answers = await store.enqueue(runs.slice(start, start + CHUNK))
+    const answers = (await store.enqueue(runs.slice(start, start + CHUNK))).map(accepted)
     created.push(...answers.filter(({ outcome }) => outcome === "created").map(({ runId }) => runId))
     options.onProgress?.(Math.min(start + CHUNK, runs.length), runs.length)
   }

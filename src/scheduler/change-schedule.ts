@@ -7,6 +7,7 @@ import type { Schedule, ScheduleDefinition } from "../core/schedule.ts"
 import { planAnew } from "../core/steer.ts"
 import { plannedBy, readFacts } from "../engine/facts.ts"
 import { cancelsOf } from "../engine/firing.ts"
+import { accepted, isRefused } from "../store/refused.ts"
 import type { FireAnswer, Store } from "../store/store.ts"
 
 /** Changing stored schedules: read, decide, swap; and again if somebody was faster. */
@@ -37,7 +38,7 @@ export async function steerSchedule(
     const now = await store.now()
     const plan = await plannedBy(store, schedule, facts, (known) => decide(schedule, known, now))
     if (plan === null) return schedule
-    if ((await offer(store, plan)).outcome === "done") return { ...schedule, ...plan.progress }
+    if (accepted(await offer(store, plan)).outcome === "done") return { ...schedule, ...plan.progress }
   }
   throw tooManyTries(id)
 }
@@ -82,8 +83,8 @@ async function settle(store: Store, schedule: Schedule, now: Instant): Promise<b
   const facts = await readFacts(store, schedule)
   const plan = await plannedBy(store, schedule, facts, (known) => planSettle(schedule, known, now))
   if (plan === null) return false
-  await offer(store, plan)
-  return true
+  // What can't be kept must not stand in the way of the edit that may mend it.
+  return !isRefused(await offer(store, plan))
 }
 
 /** The parts of a definition that say which instants are occurrences, and those that say when one is due. */

@@ -13,6 +13,7 @@ import {
 } from "../core/run.ts"
 import type { Clock } from "../engine/clock.ts"
 import type { AnyTask } from "../engine/task.ts"
+import { accepted } from "../store/refused.ts"
 import type { Store } from "../store/store.ts"
 import type { Because } from "./schedules.ts"
 import { type LogLineView, logLineView, type RunView, runView } from "./views.ts"
@@ -133,14 +134,14 @@ export class Runs {
           details: { id, state: run.state },
         })
       }
-      const [answer] = await this.#store.transition([change])
-      if (answer!.outcome === "held") {
+      const answer = accepted((await this.#store.transition([change]))[0]!)
+      if (answer.outcome === "held") {
         throw new BelfryError(
           "BELFRY_RUN_HELD",
           `Run "${id}" can't be ${verb}: another unfinished run holds its key.`,
         )
       }
-      if (answer!.outcome === "done" || isAlreadyMade(change, answer!))
+      if (answer.outcome === "done" || isAlreadyMade(change, answer))
         return runView((await this.#find(id)) ?? run)
     }
     throw new BelfryError("BELFRY_RUN_STATE", `Run "${id}" moved ${TRIES} times while it was being ${verb}.`)

@@ -9,6 +9,7 @@ import { move, occurrenceToCome, pause, reschedule, restore, resume, skip, type 
 import { storable } from "../core/thrown.ts"
 import type { Clock } from "../engine/clock.ts"
 import { type AnyTask, type PayloadOption, type Task, validatePayload } from "../engine/task.ts"
+import { accepted } from "../store/refused.ts"
 import type { Store } from "../store/store.ts"
 import { BACKFILL_MAX, type BackfillPlan, type BackfillRange, doBackfill, planBackfill } from "./backfill.ts"
 import { editSchedule, requireSchedule, steerSchedule } from "./change-schedule.ts"
@@ -156,8 +157,8 @@ export class Schedules {
     // Refused before anything happens if there is no next one.
     const next = options.insteadOfNext ? occurrenceToCome(schedule, null, now) : null
     if (options.overlap === "replace") await cancelUnfinished(this.#store, schedule, options)
-    const [answer] = await this.#store.enqueue([run])
-    if (answer!.outcome === "held") return { outcome: "skipped", runId: answer!.runId }
+    const answer = accepted((await this.#store.enqueue([run]))[0]!)
+    if (answer.outcome === "held") return { outcome: "skipped", runId: answer.runId }
     if (next !== null) await this.skip(id, next.scheduledFor, options)
     return { outcome: "created", runId: run.id }
   }

@@ -1,6 +1,7 @@
 import { BelfryError } from "../core/errors.ts"
 import type { Clock } from "../engine/clock.ts"
 import type { AnyTask, Task } from "../engine/task.ts"
+import { accepted } from "../store/refused.ts"
 import { isTransactional, type Store } from "../store/store.ts"
 import { type Enqueued, type EnqueueOptions, newRunFor } from "./enqueue.ts"
 import type { EnqueueArguments } from "./scheduler.ts"
@@ -49,5 +50,5 @@ export async function enqueueOne(
   const known = typeof task === "string" ? tasks.get(task) : task
   const run = await newRunFor(known ?? String(task), payload, options, clock)
   const [answer] = await store.enqueue([run])
-  return answer!
+  return accepted(answer!)
 }

@@ -1,4 +1,5 @@
 import { ALONE } from "./laws/alone.ts"
+import { APART } from "./laws/apart.ts"
 import { BOUNDED } from "./laws/bounded.ts"
 import { FENCED } from "./laws/fenced.ts"
 import { HINTS_LAW } from "./laws/hints.ts"
@@ -29,6 +30,7 @@ export const LAWS: readonly Law[] = [
   BOUNDED,
   QUIET,
   HINTS_LAW,
+  APART,
 ]
 
 /** A case that a store failed, with what it threw. */

@@ -21,6 +21,8 @@ import type { Schedule } from "../core/schedule.ts"
  * 10. Quiet       Losing a race is an answer. An exception means unreachable or unfit, and comes by a deadline of the
  *                 store's own (seconds): no call is left hanging.
  * 11. Hints       `listen` may be late, repeated or silent: only speed depends on it.
+ * 12. Apart       A record that can't be read or kept harms no other: the rest of a call goes on without it, and its fault is
+ *                 shown on it.
  *
  * There are no optional operations and no capability flags. Ids, keys and names compare exactly: case, accents and
  * trailing spaces tell them apart. Ids order by their UTF-8 bytes; every id is ASCII by Belfry's own door.
@@ -47,24 +49,30 @@ export interface Store {
   /**
    * Schedules with `nextRunAt` at or before now, or up to `aheadMs` after it, each with the facts a plan needs (of its
    * unfinished runs at most the oldest `UNFINISHED_FACTS_MAX`), and when the next ones are due after these. Which of them
-   * are returned is the store's choice, so that many processes needn't read the same rows.
+   * are returned is the store's choice, so that many processes needn't read the same rows. One that can't be read is
+   * returned as `unreadableSchedule` makes it.
    */
   dueSchedules(request: DueRequest): Promise<DueSchedules>
   /**
    * Applies each plan whose `ifVersion` still stands: the new progress, and its runs, as one atom. A run whose id exists
-   * already is left as it is. If a pending run's live key is held by another run, nothing of that plan happens.
+   * already is left as it is. If a pending run's live key is held by another run, or something in the plan can't be kept,
+   * nothing of that plan happens.
    * `plan.cancels` is not the store's business: callers send it by `transition`.
    */
   fire(plans: readonly FirePlan[]): Promise<readonly FireAnswer[]>
 
-  /** Stores runs. One whose id exists, or whose live key is held, is not stored, and the answer names the one there. */
+  /**
+   * Stores runs. One whose id exists, or whose live key is held, is not stored, and the answer names the one there. One that
+   * can't be kept is refused.
+   */
   enqueue(runs: readonly NewRun[]): Promise<readonly EnqueueAnswer[]>
   /**
    * Gives the worker up to `limit` due runs of its tasks, and returns them in this order: highest priority first, then
    * longest due. Each becomes running as its next attempt, with the task's lease and without progress. A due run that
    * was running is one whose worker fell silent. It is given like any other; until then it still holds its concurrency
    * key. If a heartbeat has confirmed the silent attempt it is recorded as `lost`, and `lost` rises; otherwise it is
-   * recorded as `unconfirmed`. Runs that wait for their key don't keep others from being given, however many they are.
+   * recorded as `unconfirmed`. Runs that wait for their key don't keep others from being given, however many they are. A
+   * run that can't be read is failed with its fault as the error, and not given.
    */
   claim(request: ClaimRequest): Promise<Claimed>
   /**
@@ -85,7 +93,7 @@ export interface Store {
 
   /**
    * Keeps lines. One whose (run, attempt, number) is stored already is left as it is; those of a run that is not stored
-   * are dropped, which is no fault.
+   * are dropped, and so is a line that can't be kept, which is no fault.
    */
   appendLogs(lines: readonly LogLine[]): Promise<void>
   /** By (attempt, number), ascending, those after `after`. */
@@ -147,12 +155,21 @@ export type FireAnswer =
   | { readonly outcome: "done"; readonly created: readonly string[] }
   | { readonly outcome: "stale" }
   | { readonly outcome: "held" }
+  | Refused
 
-export type EnqueueAnswer = {
-  readonly outcome: "created" | "exists" | "held"
-  /** The run there: the new one, the one with its id, or the one that holds its live key. */
-  readonly runId: string
+/** Something in the element can't be kept, and nothing of it happened; sending it again would end the same. */
+export interface Refused {
+  readonly outcome: "refused"
+  readonly why: string
 }
+
+export type EnqueueAnswer =
+  | {
+      readonly outcome: "created" | "exists" | "held"
+      /** The run there: the new one, the one with its id, or the one that holds its live key. */
+      readonly runId: string
+    }
+  | (Refused & { readonly runId: string })
 
 export interface ClaimRequest {
   readonly workerId: string
@@ -214,6 +231,7 @@ export type TransitionAnswer =
   | { readonly outcome: "stale"; readonly state: RunState | null; readonly attempt: number }
   /** It can't become unfinished again: another run holds its live key. */
   | { readonly outcome: "held" }
+  | Refused
 
 export interface PruneRequest {
   /** Finished longer ago than this. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { LAWS, proveLaws } from "belfry/store"
 import { describe, test } from "vitest"
 import { createMemoryStore } from "../../src/stores/memory/memory-store.ts"
-import { BROKEN_APART } from "./broken/apart.ts"
+import { BROKEN_BY_PROCESS_LOCKS } from "./broken/process-locks.ts"
 import { BROKEN_STORES } from "./broken-stores.ts"
 import { labOf } from "./manual-lab.ts"
 
@@ -42,7 +42,7 @@ describe("The suite rejects a store in which", () => {
 })
 
 describe("A lock within the process is no help to a store in which", () => {
-  for (const { law: number, bug, create, connect } of BROKEN_APART) {
+  for (const { law: number, bug, create, connect } of BROKEN_BY_PROCESS_LOCKS) {
     test(`${bug} (law ${number})`, async () => {
       const alone = await proveLaws(labOf(create), [lawOf(number)])
       const apart = await proveLaws(labOf(create, connect), [lawOf(number)])

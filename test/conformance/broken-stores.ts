@@ -6,6 +6,7 @@ import { BROKEN_FENCED } from "./broken/fenced.ts"
 import { BROKEN_HINTS } from "./broken/hints.ts"
 import { BROKEN_ONCE } from "./broken/once.ts"
 import { BROKEN_ONE_CLOCK } from "./broken/one-clock.ts"
+import { BROKEN_BY_PROCESS_LOCKS } from "./broken/process-locks.ts"
 import { BROKEN_QUIET } from "./broken/quiet.ts"
 import { BROKEN_REPEATABLE } from "./broken/repeatable.ts"
 import { BROKEN_SERIAL } from "./broken/serial.ts"
@@ -26,4 +27,5 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   ...BROKEN_QUIET,
   ...BROKEN_HINTS,
   ...BROKEN_APART,
+  ...BROKEN_BY_PROCESS_LOCKS,
 ]

@@ -2,7 +2,7 @@ import type { Store } from "../store.ts"
 
 /** One promise of the contract, and the cases that show whether a store keeps it. */
 export interface Law {
-  readonly number: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11
+  readonly number: 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12
   readonly name: LawName
   readonly statement: string
   readonly cases: readonly LawCase[]
@@ -20,6 +20,7 @@ export type LawName =
   | "Bounded"
   | "Quiet"
   | "Hints"
+  | "Apart"
 
 export interface LawCase {
   /** A sentence of the specification. */

@@ -5,6 +5,7 @@ import { isFinished, type NewRun, type RunChange } from "../../core/run.ts"
 import type { Schedule } from "../../core/schedule.ts"
 import type {
   ClaimRequest,
+  EnqueueAnswer,
   FireAnswer,
   Heartbeat,
   Hint,
@@ -17,6 +18,7 @@ import type {
   Store,
   TransitionAnswer,
 } from "../../store/store.ts"
+import { eachApart, finite, jsonText, refused, refusedRun } from "../shared/apart.ts"
 import { claimRuns, nextClaimableAt } from "./claiming.ts"
 import { countByState, pageOfRuns, pageOfSchedules, pageOfWorkers } from "./finding.ts"
 import { pageOfLog } from "./log.ts"
@@ -69,6 +71,7 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
       operate(() => {
         const version = shelf.schedules.get(schedule.id)?.version ?? null
         if (version !== ifVersion) return { outcome: "stale" }
+        jsonText(schedule.payload)
         const next = ++shelf.lastVersion
         shelf.schedules.set(schedule.id, { ...schedule, version: next })
         hint("schedules")
@@ -84,7 +87,7 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
     fire: (plans: readonly FirePlan[]) =>
       operate((now) => {
         const before = plans.map((plan) => shelf.schedules.get(plan.scheduleId)?.nextRunAt ?? null)
-        const answers = plans.map((plan) => firePlan(shelf, plan, now))
+        const answers = eachApart(plans, (plan) => firePlan(shelf, plan, now), refused)
         if (answers.some((answer) => answer.outcome === "done" && answer.created.length > 0)) hint("runs")
         // Going on as expected is no news: everyone who would listen has read the schedule. Coming forward is.
         if (plans.some((plan, index) => isSooner(plan.progress?.nextRunAt ?? null, before[index]!)))
@@ -94,7 +97,7 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
 
     enqueue: (runs: readonly NewRun[]) =>
       operate((now) => {
-        const answers = runs.map((run) => shelf.addRun(run, now))
+        const answers = eachApart(runs, (run) => addRun(shelf, run, now), refusedRun)
         hint("runs")
         return answers
       }),
@@ -106,7 +109,7 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
     heartbeat: (beat: Heartbeat) => operate((now) => ({ now, gone: shelf.beat(beat, now) })),
     transition: (changes: readonly RunChange[]) =>
       operate((now) => {
-        const answers = changes.map((change) => applyChange(shelf, change, now))
+        const answers = eachApart(changes, (change) => applyChange(shelf, change, now), refused)
         if (changes.some((change) => change.state === "cancelled")) hint("cancelled")
         if (changes.some((change) => freesSomething(shelf, change))) hint("runs")
         return answers
@@ -134,6 +137,13 @@ function freesSomething(shelf: Shelf, change: RunChange): boolean {
   return change.state === "pending" || shelf.runs.get(change.runId)?.concurrencyLimit != null
 }
 
+/** Values stay as they are in memory: writing them as JSON only shows that another store could keep them, too. */
+function addRun(shelf: Shelf, run: NewRun, now: Instant): EnqueueAnswer {
+  jsonText(run.payload)
+  finite(run.delayMs)
+  return shelf.addRun(run, now)
+}
+
 /** All of the plan, or nothing. */
 function firePlan(shelf: Shelf, plan: FirePlan, now: Instant): FireAnswer {
   const schedule = shelf.schedules.get(plan.scheduleId)
@@ -143,6 +153,7 @@ function firePlan(shelf: Shelf, plan: FirePlan, now: Instant): FireAnswer {
     .map((run) => run.liveKey)
   const isHeld = new Set(keys).size < keys.length || keys.some((key) => shelf.holderOf(key) !== undefined)
   if (isHeld) return { outcome: "held" }
+  for (const { payload } of plan.runs) jsonText(payload)
 
   if (plan.progress === null) shelf.schedules.delete(schedule.id)
   else shelf.schedules.set(schedule.id, { ...schedule, ...plan.progress, version: ++shelf.lastVersion })
@@ -161,6 +172,8 @@ function applyChange(shelf: Shelf, change: RunChange, now: Instant): TransitionA
   }
   const isRevived = isFinished(run.state) && !isFinished(change.state)
   if (isRevived && shelf.holderOf(run.liveKey) !== undefined) return { outcome: "held" }
+  jsonText(change.details)
+  finite(change.claimableInMs ?? 0)
   shelf.changeRun(run, change, now)
   return { outcome: "done" }
 }

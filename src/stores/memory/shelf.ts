@@ -1,4 +1,5 @@
 import type { Instant } from "../../core/instant.ts"
+import type { Json } from "../../core/json.ts"
 import { UNFINISHED_FACTS_MAX } from "../../core/plan.ts"
 import {
   ATTEMPTS_KEPT,
@@ -22,6 +23,7 @@ import type {
   StoredLogLine,
   Worker,
 } from "../../store/store.ts"
+import { eachApart, jsonText } from "../shared/apart.ts"
 import { insertLine } from "./log.ts"
 
 /** The memory store's tables, and the changes to a row that several operations share. */
@@ -179,7 +181,7 @@ export class Shelf {
       // Lines of a run that was pruned have nowhere to go.
       if (!this.runs.has(runId)) continue
       const log = this.logs.get(runId) ?? []
-      insertLine(log, { ...line, at: now - agoMs })
+      if (isKeepable(line.fields)) insertLine(log, { ...line, at: now - agoMs })
       this.logs.set(runId, log)
     }
   }
@@ -202,4 +204,12 @@ export function withAttempt(
     error,
   }
   return [...run.attempts, ended].slice(-ATTEMPTS_KEPT)
+}
+
+function isKeepable(fields: Json): boolean {
+  return eachApart(
+    [fields],
+    (each) => jsonText(each) !== "",
+    () => false,
+  )[0]!
 }

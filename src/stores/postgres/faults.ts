@@ -30,6 +30,11 @@ export function isTaken(error: unknown): boolean {
   return sqlstateOf(error) === SQLSTATE.UNIQUE
 }
 
+/** Data exceptions, broken constraints and program limits: the value is at fault, and would be refused again. */
+function isOfTheValue(code: string | null): boolean {
+  return code !== null && code !== SQLSTATE.UNIQUE && /^(22|23|54)/.test(code)
+}
+
 /** What the driver or the server said, in words that say what to do. Whatever is not theirs is passed on as it is. */
 export function faultOf(error: unknown, where: string): unknown {
   if (error instanceof BelfryError || !(error instanceof Error)) return error
@@ -58,6 +63,8 @@ function isOfConnection(error: Error): boolean {
 }
 
 function describe(code: string | null, where: string): readonly [ErrorCode, string] {
+  if (isOfTheValue(code))
+    return ["BELFRY_STORE_REFUSED", `${where} can't keep this; nothing of it was stored.`]
   switch (code) {
     case "53100":
       return ["BELFRY_STORE_FULL", `There is no room to write on ${where}; nothing was changed.`]

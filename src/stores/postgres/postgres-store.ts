@@ -1,5 +1,16 @@
 import { BelfryError } from "../../core/errors.ts"
-import type { Hint, Store, TransactionalStore } from "../../store/store.ts"
+import type { FirePlan } from "../../core/plan.ts"
+import type { NewRun, RunChange } from "../../core/run.ts"
+import type {
+  EnqueueAnswer,
+  FireAnswer,
+  Hint,
+  LogLine,
+  Store,
+  TransactionalStore,
+  TransitionAnswer,
+} from "../../store/store.ts"
+import { refused, refusedRun, sendApart } from "../shared/apart.ts"
 import { Crew } from "../shared/crew.ts"
 import type { Pool, Queryable } from "./client.ts"
 import { Database, type DatabaseOptions, type Runner, type Waiting } from "./database.ts"
@@ -38,6 +49,7 @@ export function createPostgresStore(
   return {
     ...operations({
       waiting,
+      isTransaction: false,
       pool: async () => (await door.opened()).database,
       reserved: async () => (await door.opened()).session.runner(),
       tell: async (hints) => door.tell(hints),
@@ -62,6 +74,7 @@ function within(transaction: Queryable, door: Door, waiting: Waiting): Store {
   return {
     ...operations({
       waiting,
+      isTransaction: true,
       pool: runner,
       reserved: runner,
       // With the commit, and not before it: who came sooner would find nothing.
@@ -77,6 +90,8 @@ function within(transaction: Queryable, door: Door, waiting: Waiting): Store {
 
 interface Ways {
   readonly waiting: Waiting
+  /** After an error nothing more can be done in a transaction: there, what can't be kept is a fault of the whole call. */
+  readonly isTransaction: boolean
   pool(): Promise<Runner>
   reserved(): Promise<Runner>
   tell(hints: readonly Hint[]): Promise<void>
@@ -85,6 +100,37 @@ interface Ways {
 function operations(ways: Ways): Omit<Store, "open" | "close" | "listen"> {
   const crew = new Crew(ways.waiting)
   const racing = new SteppingBack(ways.waiting)
+  const apart: typeof sendApart = (elements, send, refuse) =>
+    ways.isTransaction ? send(elements) : sendApart(elements, send, refuse)
+
+  async function fire(plans: readonly FirePlan[]): Promise<readonly FireAnswer[]> {
+    const { answers, news } = await firePlans(await ways.pool(), plans)
+    racing.noteRaces(answers)
+    await ways.tell(news)
+    return answers
+  }
+
+  async function enqueue(runs: readonly NewRun[]): Promise<readonly EnqueueAnswer[]> {
+    if (runs.length === 0) return []
+    const answers = await enqueueRuns(await ways.pool(), runs)
+    const isNews = answers.some(
+      ({ outcome }, index) => outcome === "created" && runs[index]!.state === "pending",
+    )
+    await ways.tell(isNews ? ["runs"] : [])
+    return answers
+  }
+
+  async function transition(changes: readonly RunChange[]): Promise<readonly TransitionAnswer[]> {
+    const { answers, news } = await changeRuns(await ways.pool(), changes)
+    await ways.tell(news)
+    return answers
+  }
+
+  async function append(lines: readonly LogLine[]): Promise<readonly null[]> {
+    await appendLines(await ways.pool(), lines)
+    return []
+  }
+
   return {
     async now() {
       const [row] = await (await ways.pool()).rows(SELECT_NOW)
@@ -105,32 +151,21 @@ function operations(ways: Ways): Omit<Store, "open" | "close" | "listen"> {
       await racing.stepBack()
       return dueSchedules(await ways.pool(), request, crew)
     },
-    async fire(plans) {
-      const { answers, news } = await firePlans(await ways.pool(), plans)
-      racing.noteRaces(answers)
-      await ways.tell(news)
-      return answers
-    },
+    fire: (plans) => apart(plans, fire, refused),
 
-    async enqueue(runs) {
-      if (runs.length === 0) return []
-      const answers = await enqueueRuns(await ways.pool(), runs)
-      const isNews = answers.some(
-        ({ outcome }, index) => outcome === "created" && runs[index]!.state === "pending",
-      )
-      await ways.tell(isNews ? ["runs"] : [])
-      return answers
+    enqueue: (runs) => apart(runs, enqueue, refusedRun),
+    async claim(request) {
+      const { unreadable, ...claimed } = await claimRuns(await ways.pool(), request)
+      if (unreadable.length > 0) await transition(unreadable)
+      return claimed
     },
-    claim: async (request) => claimRuns(await ways.pool(), request),
     heartbeat: async (heartbeat) => beat(await ways.reserved(), heartbeat),
-    async transition(changes) {
-      const { answers, news } = await changeRuns(await ways.pool(), changes)
-      await ways.tell(news)
-      return answers
-    },
+    transition: (changes) => apart(changes, transition, refused),
     prune: async (request) => prune(await ways.pool(), request),
 
-    appendLogs: async (lines) => appendLines(await ways.pool(), lines),
+    async appendLogs(lines) {
+      await apart(lines, append, () => null)
+    },
     readLogs: async (page) => readLines(await ways.pool(), page),
 
     findSchedules: async (filter, page) => findSchedules(await ways.pool(), filter, page),

@@ -1,4 +1,5 @@
 import type { NewRun, RunChange } from "../../core/run.ts"
+import { jsonTextOrNull } from "../shared/apart.ts"
 import { type ListColumn, listsOf, listTypes, rowsOfLists } from "./lists.ts"
 import { textOrNull } from "./rows.ts"
 
@@ -6,7 +7,7 @@ import { textOrNull } from "./rows.ts"
 const NEW_RUN: readonly ListColumn<NewRun>[] = [
   ["id", "text", (run) => run.id],
   ["task", "text", (run) => run.task, "shared"],
-  ["payload", "text", (run) => (run.payload === null ? null : JSON.stringify(run.payload))],
+  ["payload", "text", (run) => jsonTextOrNull(run.payload)],
   ["priority", "integer", (run) => run.priority, "shared"],
   ["schedule_id", "text", (run) => run.scheduleId],
   ["scheduled_for", "bigint", (run) => run.scheduledFor],
@@ -55,7 +56,7 @@ export const RUN_CHANGE: readonly ListColumn<RunChange>[] = [
   ["lost", "integer", (change) => change.lost, "shared"],
   ["outcome", "text", (change) => change.outcome],
   ["message", "text", (change) => change.message],
-  ["details", "text", (change) => (change.details === null ? null : JSON.stringify(change.details))],
+  ["details", "text", (change) => jsonTextOrNull(change.details)],
   ["error", "text", (change) => change.error],
   ["reason", "text", (change) => change.reason],
   ["by_name", "text", (change) => change.by],

@@ -81,7 +81,12 @@ function columnsOf(columns: readonly RunColumn[], r: string): string {
 
 type Step = Pick<Run, "state" | "claimableAt" | "workerId" | "startedAt" | "completedAt" | "progress">
 
-/** By place, in the order of `runColumns`; `from` is where they begin in the row. */
+/** What a change of the run names it by. */
+export function keyOf(row: Row, from = 0): { id: string; attempt: number } {
+  return { id: row[from] as string, attempt: Number(row[from + 11]) }
+}
+
+/** By place, in the order of `runColumns`; `from` is where they begin in the row. Throws if the row can't be read. */
 export function runOf(row: Row, from = 0, step: Step = stepOf(row, from + RUN.length)): Run {
   const text = (place: number) => row[from + place] as string
   const optional = (place: number) => row[from + place] as Text

@@ -3,6 +3,7 @@ import type { FirePlan } from "../../core/plan.ts"
 import { definitionOf } from "../../core/reconcile.ts"
 import type { Schedule, ScheduleProgress } from "../../core/schedule.ts"
 import type { Trigger } from "../../core/timetable.ts"
+import { jsonText } from "../shared/apart.ts"
 import type { ListColumn } from "./lists.ts"
 import { instantOf, jsonOf, ms, numberOf, type Row, type Text, textOrNull } from "./rows.ts"
 import { readOptions } from "./schedule-options.ts"
@@ -110,7 +111,7 @@ export function definitionValues(schedule: Schedule): readonly unknown[] {
   const hasCron = first?.kind === "cron" && first.dayMatch === "either"
   return [
     ...[task, owner, called?.name ?? null, description, hasCron ? first.cron : null, timezone],
-    called === null ? JSON.stringify(payload) : called.payload,
+    called === null ? jsonText(payload) : called.payload,
     ...[enabled, priority, tags, JSON.stringify(hasCron ? more : triggers), JSON.stringify(options)],
   ]
 }
@@ -156,7 +157,7 @@ function functionOf(task: string, payload: Json): { name: string; payload: Text 
     return null
   const { function: name, payload: own, ...rest } = payload as { readonly [key: string]: Json }
   if (typeof name !== "string" || Object.keys(rest).length > 0) return null
-  return { name, payload: own === undefined ? null : JSON.stringify(own) }
+  return { name, payload: own === undefined ? null : jsonText(own) }
 }
 
 /** What a plan makes of a schedule, as parameters; nothing where it takes the schedule away. */

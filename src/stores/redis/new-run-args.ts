@@ -1,5 +1,6 @@
 import type { NewRun } from "../../core/run.ts"
 import { concurrencyKeyOf } from "../../core/schedule.ts"
+import { finite, jsonTextOrNull } from "../shared/apart.ts"
 import { type Args, type Kind, Kinds } from "./kinds.ts"
 import { moreOf } from "./run-rows.ts"
 
@@ -13,7 +14,7 @@ export class NewRunArgs {
 
   push(args: Args, run: NewRun): void {
     const place = args.push(0, run.id) - 2
-    if (run.notBefore !== null) args.push(run.notBefore)
+    if (run.notBefore !== null) args.push(finite(run.notBefore))
     const names: string[] = []
     const add = (name: string, value: string | number | null) => {
       if (value === null) return
@@ -21,9 +22,9 @@ export class NewRunArgs {
       args.push(value)
     }
     const isSingle = isSingleRun(run)
-    add("payload", run.payload === null ? null : JSON.stringify(run.payload))
+    add("payload", jsonTextOrNull(run.payload))
     add("schedule_id", run.scheduleId)
-    add("scheduled_for", run.scheduledFor)
+    add("scheduled_for", run.scheduledFor === null ? null : finite(run.scheduledFor))
     add("more", moreOf(run))
     if (!isSingle) add("live_key", run.liveKey)
     if (!isSingle) add("concurrency_key", run.concurrencyKey)
@@ -38,7 +39,7 @@ export class NewRunArgs {
     const isTimed = run.notBefore !== null
     const key = `${state} ${priority} ${delayMs} ${triggeredBy} ${concurrencyLimit} ${isSingle} ${isTimed} ${names} ${task}`
     return this.#kinds.numberOf(key, (): Kind => {
-      const head = [state, task, priority, delayMs, isSingle ? 1 : 0, isTimed ? 1 : 0]
+      const head = [state, task, finite(priority), finite(delayMs), isSingle ? 1 : 0, isTimed ? 1 : 0]
       const common: Args = ["triggered_by", triggeredBy]
       if (priority !== 0) common.push("priority", priority)
       if (concurrencyLimit !== null) common.push("concurrency_limit", concurrencyLimit)

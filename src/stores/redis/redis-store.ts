@@ -1,5 +1,6 @@
 import { BelfryError } from "../../core/errors.ts"
-import type { Store } from "../../store/store.ts"
+import type { LogLine, Store } from "../../store/store.ts"
+import { refused, refusedRun, sendApart } from "../shared/apart.ts"
 import { Crew } from "../shared/crew.ts"
 import type { RedisClient, RedisOptions, Waiting } from "./client.ts"
 import { Connection } from "./connection.ts"
@@ -58,21 +59,39 @@ export function createRedisStore(
     async fire(plans) {
       const { connection, memory } = await door.opened()
       const before = memory.version
-      const answers = await firePlans(connection, plans)
+      const answers = await sendApart(plans, (some) => firePlans(connection, some), refused)
       memory.saw(before + answers.filter(({ outcome }) => outcome === "done").length)
       return answers
     },
 
-    enqueue: async (runs) => enqueueRuns(await reach(), runs),
-    claim: async (request) => claimRuns(await reach(), request),
+    async enqueue(runs) {
+      const connection = await reach()
+      return sendApart(runs, (some) => enqueueRuns(connection, some), refusedRun)
+    },
+    async claim(request) {
+      const connection = await reach()
+      const { unreadable, ...claimed } = await claimRuns(connection, request)
+      if (unreadable.length > 0) await changeRuns(connection, unreadable)
+      return claimed
+    },
     async heartbeat(heartbeat) {
       const { connection, memory } = await door.opened()
       return beat(connection, memory, heartbeat)
     },
-    transition: async (changes) => changeRuns(await reach(), changes),
+    async transition(changes) {
+      const connection = await reach()
+      return sendApart(changes, (some) => changeRuns(connection, some), refused)
+    },
     prune: async (request) => prune(await reach(), request),
 
-    appendLogs: async (lines) => appendLines(await reach(), lines),
+    async appendLogs(lines) {
+      const connection = await reach()
+      const append = async (some: readonly LogLine[]): Promise<readonly null[]> => {
+        await appendLines(connection, some)
+        return []
+      }
+      await sendApart(lines, append, () => null)
+    },
     readLogs: async (page) => readLines(await reach(), page),
 
     findSchedules: async (filter, page) => findSchedules(await reach(), filter, page),

@@ -12,6 +12,7 @@ import {
   type TriggeredBy,
 } from "../../core/run.ts"
 import { concurrencyKeyOf } from "../../core/schedule.ts"
+import { unreadableBecause } from "../shared/apart.ts"
 import type { Reply } from "./connection.ts"
 
 /**
@@ -72,6 +73,21 @@ export function fieldsOf(reply: Reply): RunFields {
   return fields as unknown as RunFields
 }
 
+/** For people: of a run that can't be read whole, what can be, with its fault as the error. */
+export function readableRunOf(fields: RunFields): Run {
+  try {
+    return runOf(fields)
+  } catch (error) {
+    return { ...runOf(plainly(fields)), error: fields.error ?? unreadableBecause(error) }
+  }
+}
+
+/** What is never missing, which everything else is found by. */
+function plainly({ id, state, task, created_at, triggered_by, worker_id }: RunFields): RunFields {
+  return { id, state, task, created_at, triggered_by, ...(worker_id === undefined ? {} : { worker_id }) }
+}
+
+/** Throws if the run can't be read. */
 export function runOf(fields: RunFields): Run {
   const more = moreIn(fields.more)
   const singleKey = fields.single === undefined ? null : concurrencyKeyOf(fields.schedule_id!)
@@ -155,5 +171,8 @@ export function jsonOf(text: string | null | undefined): Json {
 }
 
 export function numberOf(value: string | number | null | undefined): number | null {
-  return value === null || value === undefined ? null : Number(value)
+  if (value === null || value === undefined) return null
+  const number = Number(value)
+  if (Number.isNaN(number)) throw new TypeError(`${JSON.stringify(value)} is not a number`)
+  return number
 }

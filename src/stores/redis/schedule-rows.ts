@@ -1,6 +1,8 @@
 import type { Instant } from "../../core/instant.ts"
 import { progressOf } from "../../core/plan.ts"
 import type { Schedule, ScheduleProgress } from "../../core/schedule.ts"
+import { unreadableSchedule } from "../../core/unreadable.ts"
+import { finite, jsonText, unreadableBecause } from "../shared/apart.ts"
 import type { Reply } from "./connection.ts"
 
 /** What is read of a schedule's hash, its id after it; its other fields are for people. */
@@ -18,6 +20,24 @@ export type ScheduleRow = readonly [
 type Definition = Omit<Schedule, keyof ScheduleProgress | "id" | "version">
 
 export function scheduleOf(row: ScheduleRow): Schedule {
+  try {
+    return wholeScheduleOf(row)
+  } catch (error) {
+    const known = { id: row[3], version: Number(row[0]), ...readable(row[1]), ...readable(row[2]) }
+    return unreadableSchedule(known, unreadableBecause(error))
+  }
+}
+
+/** Nothing, if it can't be. */
+function readable(text: string | null): Partial<Schedule> {
+  try {
+    return { ...(JSON.parse(text ?? "") as Partial<Schedule>) }
+  } catch {
+    return {}
+  }
+}
+
+function wholeScheduleOf(row: ScheduleRow): Schedule {
   const definition = definitionOf(row[1])
   const progress = JSON.parse(row[2]) as ScheduleProgress
   // Every field is named here: to spread two records of this size, at each fire, costs more than to parse them.
@@ -86,7 +106,7 @@ export function definitionText(schedule: Schedule): string {
   const { id: _, version: __, ...rest } = schedule
   const definition: Record<string, unknown> = rest
   for (const name of Object.keys(progressOf(schedule))) delete definition[name]
-  return JSON.stringify(definition)
+  return jsonText(definition)
 }
 
 /** As `lua/progress.ts` takes it: the text, when it is due, and what people read. Without any, the schedule goes. */
@@ -96,8 +116,15 @@ export function pushProgress(args: (string | number)[], progress: ScheduleProgre
     return
   }
   const { nextRunAt, lastRunAt, runCount, lastError } = progress
-  const text = JSON.stringify(progress)
-  args.push(text, nextRunAt ?? "", textOrNone(nextRunAt), textOrNone(lastRunAt), runCount, lastError ?? "")
+  const text = jsonText(progress)
+  args.push(
+    text,
+    nextRunAt === null ? "" : finite(nextRunAt),
+    textOrNone(nextRunAt),
+    textOrNone(lastRunAt),
+    runCount,
+    lastError ?? "",
+  )
 }
 
 export const PROGRESS_ARGS = 6

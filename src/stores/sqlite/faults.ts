@@ -12,6 +12,9 @@ const RESULT = {
   FULL: 13,
   CANTOPEN: 14,
   PROTOCOL: 15,
+  TOOBIG: 18,
+  CONSTRAINT: 19,
+  MISMATCH: 20,
   NOTADB: 26,
 } as const
 
@@ -35,6 +38,10 @@ function describe(code: number, path: string): readonly [ErrorCode, string] {
   switch (code) {
     case RESULT.FULL:
       return ["BELFRY_STORE_FULL", `There is no room to write to ${path}; nothing was changed.`]
+    case RESULT.TOOBIG:
+    case RESULT.CONSTRAINT:
+    case RESULT.MISMATCH:
+      return ["BELFRY_STORE_REFUSED", `${path} can't keep this; nothing of it was stored.`]
     case RESULT.READONLY:
       return ["BELFRY_STORE_READ_ONLY", `${path} can't be written to.`]
     case RESULT.NOTADB:

@@ -9,6 +9,7 @@ import {
   type TriggeredBy,
 } from "../../core/run.ts"
 import type { LogLevel, StoredLogLine, Worker } from "../../store/store.ts"
+import { finite, jsonText, unreadableBecause } from "../shared/apart.ts"
 import type { Value } from "./driver.ts"
 
 /** Rows as the tables have them, and the records they stand for. */
@@ -53,6 +54,29 @@ export type RunRow = readonly [
   attempts: string,
 ]
 
+/** For people: of a run that can't be read whole, what can be, with its fault as the error. */
+export function readableRunOf(row: RunRow): Run {
+  try {
+    return runOf(row)
+  } catch (error) {
+    return { ...runOf(withoutJson(row)), error: row[27] ?? unreadableBecause(error) }
+  }
+}
+
+const JSON_PLACES: Readonly<Record<number, string | null>> = {
+  2: "null",
+  8: null,
+  12: null,
+  26: "null",
+  28: null,
+  29: "[]",
+}
+
+function withoutJson(row: RunRow): RunRow {
+  return row.map((value, place) => (place in JSON_PLACES ? JSON_PLACES[place] : value)) as unknown as RunRow
+}
+
+/** Throws if the row can't be read. */
 export function runOf(row: RunRow): Run {
   // By place, without taking the list apart: a batch of claims reads thirty thousand of these in a second.
   return {
@@ -101,7 +125,7 @@ export function newRunValues(run: NewRun, now: Instant): readonly Value[] {
   return [
     run.id,
     run.task,
-    JSON.stringify(run.payload),
+    jsonText(run.payload),
     run.priority,
     run.scheduleId,
     run.scheduledFor,
@@ -116,7 +140,7 @@ export function newRunValues(run: NewRun, now: Instant): readonly Value[] {
     run.reason,
     run.by,
     run.state,
-    isSkip ? null : Math.max(now + run.delayMs, run.notBefore ?? 0),
+    isSkip ? null : finite(Math.max(now + run.delayMs, run.notBefore ?? 0)),
     now,
     isSkip ? now : null,
     run.message,
@@ -173,6 +197,15 @@ export interface LogRow {
 
 export function logLineOf({ level, fields, attempt, number, at, message }: LogRow): StoredLogLine {
   return { attempt, number, at, message, level: level as LogLevel, fields: parse(fields) }
+}
+
+/** The story so far; one that can't be read begins anew. */
+export function attemptsIn(text: string): readonly Attempt[] {
+  try {
+    return parse(text)
+  } catch {
+    return []
+  }
 }
 
 export function parse<T>(text: string): T {

@@ -1,5 +1,7 @@
 import { definitionOf } from "../../core/reconcile.ts"
 import type { Schedule, ScheduleDefinition, ScheduleProgress } from "../../core/schedule.ts"
+import { unreadableSchedule } from "../../core/unreadable.ts"
+import { jsonText, unreadableBecause } from "../shared/apart.ts"
 import type { Value } from "./driver.ts"
 import { parse, parseOrNull, textOrNull } from "./rows.ts"
 
@@ -30,6 +32,19 @@ export type ScheduleRow = readonly [
 ]
 
 export function scheduleOf(row: ScheduleRow): Schedule {
+  try {
+    return wholeScheduleOf(row)
+  } catch (error) {
+    const [id, version, revision, createdAt, updatedAt, declaredAs, task, owner, nextRunAt, coveredUntil] =
+      row
+    const [, , , , , , , , , , , , runCount, lastRunId, lastRunAt, , finishedAt] = row
+    const known = { id, version, revision, createdAt, updatedAt, declaredAs, task, owner, nextRunAt }
+    const progress = { coveredUntil, runCount, lastRunId, lastRunAt, finishedAt }
+    return unreadableSchedule({ ...known, ...progress }, unreadableBecause(error))
+  }
+}
+
+function wholeScheduleOf(row: ScheduleRow): Schedule {
   const definition = parse<StoredDefinition>(row[17])
   // Field by field: an object spread out of parsed JSON is a slow one, for every reader after.
   return {
@@ -82,7 +97,7 @@ export function scheduleValues(schedule: Schedule, version: number): readonly Va
   return [
     ...[id, version, revision, createdAt, updatedAt, declaredAs, task, owner],
     ...progressValues(schedule),
-    JSON.stringify(storedDefinitionOf(schedule)),
+    jsonText(storedDefinitionOf(schedule)),
   ]
 }
 

@@ -1,6 +1,20 @@
 import { BelfryError } from "../../core/errors.ts"
 import type { Instant } from "../../core/instant.ts"
-import type { Claimed, ClaimRequest, Hint, Pruned, PruneRequest, Store } from "../../store/store.ts"
+import type { FirePlan } from "../../core/plan.ts"
+import type { NewRun, RunChange } from "../../core/run.ts"
+import type {
+  Claimed,
+  ClaimRequest,
+  EnqueueAnswer,
+  FireAnswer,
+  Hint,
+  LogLine,
+  Pruned,
+  PruneRequest,
+  Store,
+  TransitionAnswer,
+} from "../../store/store.ts"
+import { refused, refusedRun, sendApart } from "../shared/apart.ts"
 import { Connection, type ConnectionOptions, type Waiting } from "./connection.ts"
 import { type Driver, loadDriver } from "./driver.ts"
 import { Hints } from "./hints.ts"
@@ -47,6 +61,30 @@ export function createSqliteStore(
     return connection.write((now) => work(connection, now))
   }
 
+  const fire = (plans: readonly FirePlan[]): Promise<readonly FireAnswer[]> =>
+    tell((connection, now) => {
+      const { answers, news } = firePlans(connection, plans, now)
+      return { answer: answers, news }
+    })
+
+  const enqueue = (runs: readonly NewRun[]): Promise<readonly EnqueueAnswer[]> =>
+    tell((connection, now) => {
+      const answer = runs.map((run) => enqueueRun(connection, run, now))
+      return { answer, news: answer.some(({ outcome }) => outcome === "created") ? ["runs"] : [] }
+    })
+
+  const transition = (changes: readonly RunChange[]): Promise<readonly TransitionAnswer[]> =>
+    tell((connection, now) => {
+      const { answers, news } = changeRuns(connection, changes, now)
+      return { answer: answers, news }
+    })
+
+  const append = (lines: readonly LogLine[]): Promise<readonly null[]> =>
+    write((connection, now) => {
+      appendLines(connection, lines, now)
+      return []
+    })
+
   async function read<T>(work: (connection: Connection, now: Instant) => T): Promise<T> {
     const connection = await door.connection()
     return connection.read((now) => work(connection, now))
@@ -74,30 +112,20 @@ export function createSqliteStore(
       }),
     deleteSchedule: (id, ifVersion) => write((connection) => deleteSchedule(connection, id, ifVersion)),
     dueSchedules: (request) => read((connection, now) => dueSchedules(connection, request, now)),
-    fire: (plans) =>
-      tell((connection, now) => {
-        const { answers, news } = firePlans(connection, plans, now)
-        return { answer: answers, news }
-      }),
+    fire: (plans) => sendApart(plans, fire, refused),
 
-    enqueue: (runs) =>
-      tell((connection, now) => {
-        const answer = runs.map((run) => enqueueRun(connection, run, now))
-        return { answer, news: answer.some(({ outcome }) => outcome === "created") ? ["runs"] : [] }
-      }),
+    enqueue: (runs) => sendApart(runs, enqueue, refusedRun),
     async claim(request) {
       const idle = await read((connection, now) => claimNothing(connection, request, now))
       return idle ?? write((connection, now) => claimRuns(connection, request, now))
     },
     heartbeat: (heartbeat) => write((connection, now) => beat(connection, heartbeat, now)),
-    transition: (changes) =>
-      tell((connection, now) => {
-        const { answers, news } = changeRuns(connection, changes, now)
-        return { answer: answers, news }
-      }),
+    transition: (changes) => sendApart(changes, transition, refused),
     prune: (request) => prune(write, request),
 
-    appendLogs: (lines) => write((connection, now) => appendLines(connection, lines, now)),
+    async appendLogs(lines) {
+      await sendApart(lines, append, () => null)
+    },
     readLogs: (page) => read((connection) => readLines(connection, page)),
 
     findSchedules: (filter, page) => read((connection) => findSchedules(connection, filter, page)),

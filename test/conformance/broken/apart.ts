@@ -1,105 +1,94 @@
-import type { Claimed, Run, Store } from "belfry/store"
-import { allRuns, brokenApart, each, findRun, findSchedule, roundTrip } from "./breaking.ts"
+import type { Refused, Store } from "belfry/store"
+import { type BrokenStore, broken } from "./breaking.ts"
 
-/**
- * Stores that read in one statement and write in another, and are kept from harm by a lock in their own process. Each is
- * sound while it has the database for itself, and wrong as soon as another process has a lock of its own.
- */
-export const BROKEN_APART = [
-  brokenApart(3, "a put is made an atom by the process", (store) => ({
-    async putSchedule(schedule, ifVersion) {
-      const checked = await findSchedule(store, schedule.id)
-      if ((checked?.version ?? null) !== ifVersion) return { outcome: "stale" }
-      await roundTrip()
-      const there = await findSchedule(store, schedule.id)
-      return store.putSchedule(schedule, there?.version ?? null)
+/** Apart: one element that can't be kept harms the others, or its refusal isn't what it says. */
+export const BROKEN_APART: readonly BrokenStore[] = [
+  broken(12, "one plan that can't be kept fails the whole call", (store) => ({
+    fire: (plans) => allOrNothing(plans, store.fire),
+  })),
+  broken(12, "one run that can't be kept fails the whole call", (store) => ({
+    enqueue: (runs) => allOrNothing(runs, store.enqueue),
+  })),
+  broken(12, "one change that can't be kept fails the whole call", (store) => ({
+    transition: (changes) => allOrNothing(changes, store.transition),
+  })),
+  broken(12, "a call ends at the first run that can't be kept", (store) => ({
+    enqueue: async (runs) => {
+      const bad = runs.findIndex((run) => !isKeepable(run.payload))
+      const stored = await store.enqueue(bad < 0 ? runs : runs.slice(0, bad))
+      return runs.map((run, index) => stored[index] ?? { ...REFUSED, runId: run.id })
     },
   })),
-  brokenApart(3, "a change is made an atom by the process", (store) => ({
+  broken(12, "a plan that is refused has advanced its schedule", (store) => ({
+    fire: async (plans) => {
+      const answers = await store.fire(plans)
+      const refused = plans.filter((_, index) => answers[index]!.outcome === "refused")
+      await store.fire(refused.map((plan) => ({ ...plan, runs: [] })))
+      return answers
+    },
+  })),
+  broken(12, "a plan that is refused has stored some of its runs", (store) => ({
+    fire: async (plans) => {
+      const answers = await store.fire(plans)
+      const refused = plans.filter((_, index) => answers[index]!.outcome === "refused")
+      await store.enqueue(refused.flatMap((plan) => plan.runs.slice(0, 1)))
+      return answers
+    },
+  })),
+  broken(12, "a refusal doesn't say why", (store) => ({
+    fire: async (plans) => (await store.fire(plans)).map(withoutWhy),
+    enqueue: async (runs) => (await store.enqueue(runs)).map(withoutWhy),
+    transition: async (changes) => (await store.transition(changes)).map(withoutWhy),
+  })),
+  broken(12, "a change that can't be kept is made without its details", (store) => ({
     transition: (changes) =>
-      each(changes, async (change) => {
-        const checked = await findRun(store, change.runId)
-        await roundTrip()
-        const there = await findRun(store, change.runId)
-        const stands = checked?.state === change.ifState && checked.attempt === change.ifAttempt
-        const fence = stands && there ? { ifState: there.state, ifAttempt: there.attempt } : {}
-        return (await store.transition([{ ...change, ...fence }]))[0]!
-      }),
+      store.transition(
+        changes.map((change) => (isKeepable(change.details) ? change : { ...change, details: null })),
+      ),
   })),
-  brokenApart(4, "a fire is made an atom by the process", (store) => ({
-    fire: (plans) =>
-      each(plans, async (plan) => {
-        const checked = await findSchedule(store, plan.scheduleId)
-        await roundTrip()
-        const there = await findSchedule(store, plan.scheduleId)
-        const ifVersion = checked?.version === plan.ifVersion ? (there?.version ?? -1) : plan.ifVersion
-        return (await store.fire([{ ...plan, ifVersion }]))[0]!
-      }),
-  })),
-  brokenApart(4, "an id is asked for and taken under a lock of the process", (store) => ({
+  broken(12, "a time that is no number is taken for now", (store) => ({
     enqueue: (runs) =>
-      each(runs, async (run) => {
-        const isFree = (await findRun(store, run.id)) === undefined
-        await roundTrip()
-        const [answer] = await store.enqueue([run])
-        return isFree && answer!.outcome === "exists" ? { outcome: "created", runId: run.id } : answer!
-      }),
+      store.enqueue(runs.map((run) => ({ ...run, delayMs: Number.isNaN(run.delayMs) ? 0 : run.delayMs }))),
   })),
-  brokenApart(5, "a claim is made an atom by the process", (store) => {
-    let underWay: Promise<Claimed> | null = null
-    return {
-      async claim(request) {
-        // Whoever reads before the other has written reads the same rows.
-        underWay ??= roundTrip().then(() => {
-          underWay = null
-          return store.claim(request)
-        })
-        const answer = await underWay
-        return { ...answer, runs: answer.runs.map((run) => ({ ...run, workerId: request.workerId })) }
-      },
-    }
-  }),
-  brokenApart(6, "a live key is asked for and taken under a lock of the process", (store) => ({
-    enqueue: (runs) =>
-      each(runs, async (run) => {
-        const isFree = !(await isHeld(store, run.liveKey))
-        await roundTrip()
-        const [answer] = await store.enqueue([run])
-        return isFree && answer!.outcome === "held" ? { outcome: "created", runId: run.id } : answer!
-      }),
+  broken(12, "a line that can't be kept takes the others of its call along", (store) => ({
+    appendLogs: async (lines) => {
+      if (lines.every((line) => isKeepable(line.fields))) await store.appendLogs(lines)
+    },
   })),
-  brokenApart(6, "a revival asks for its live key under a lock of the process", (store) => ({
-    transition: (changes) =>
-      each(changes, async (change) => {
-        const run = await findRun(store, change.runId)
-        const isFree = run !== undefined && !(await isHeld(store, run.liveKey))
-        await roundTrip()
-        const [answer] = await store.transition([change])
-        return isFree && answer!.outcome === "held" ? { outcome: "done" } : answer!
-      }),
+  broken(12, "a line that can't be kept is a fault", (store) => ({
+    appendLogs: async (lines) => {
+      for (const line of lines) JSON.stringify(line.fields)
+      await store.appendLogs(lines)
+    },
   })),
-  brokenApart(7, "keys are counted under a lock of the process", (store) => {
-    let claims = 0
-    return {
-      async claim(request) {
-        claims++
-        await roundTrip()
-        const isRaced = claims > 1
-        const answer = await store.claim(request)
-        claims--
-        const blocked = isRaced ? await waitingFor(store, answer) : []
-        return { ...answer, runs: [...answer.runs, ...blocked].slice(0, request.limit) }
-      },
-    }
-  }),
+  broken(12, "a schedule that can't be kept is stored in part", (store) => ({
+    putSchedule: async (schedule, ifVersion) => {
+      if (!isKeepable(schedule.payload)) await store.putSchedule({ ...schedule, payload: null }, ifVersion)
+      return store.putSchedule(schedule, ifVersion)
+    },
+  })),
 ]
 
-async function isHeld(store: Store, liveKey: string | null): Promise<boolean> {
-  const runs = await allRuns(store)
-  return liveKey !== null && runs.some((run) => run.liveKey === liveKey && run.claimableAt !== null)
+const REFUSED: Refused = { outcome: "refused", why: "An earlier one can't be kept" }
+
+function isKeepable(value: unknown): boolean {
+  try {
+    JSON.stringify(value)
+    return true
+  } catch {
+    return false
+  }
 }
 
-/** What is due and was not given: it waits for its key. */
-async function waitingFor(store: Store, { now }: Claimed): Promise<readonly Run[]> {
-  return (await allRuns(store)).filter((run) => run.state === "pending" && run.claimableAt! <= now)
+/** As one statement that is rolled back. */
+async function allOrNothing<Element, Answer extends { outcome: string }>(
+  elements: readonly Element[],
+  send: (elements: readonly Element[]) => ReturnType<Store["fire"]> | Promise<readonly Answer[]>,
+): Promise<readonly never[]> {
+  JSON.stringify(elements)
+  return (await send(elements)) as readonly never[]
+}
+
+function withoutWhy<Answer extends { outcome: string }>(answer: Answer): Answer {
+  return answer.outcome === "refused" ? { ...answer, why: "" } : answer
 }

@@ -1,10 +1,12 @@
 import type { Instant } from "../../../core/instant.ts"
-import type { Run } from "../../../core/run.ts"
+import type { Run, RunChange } from "../../../core/run.ts"
+import { endUnreadable } from "../../../core/unreadable.ts"
 import type { Claimed, ClaimRequest } from "../../../store/store.ts"
+import { unreadableBecause } from "../../shared/apart.ts"
 import type { Runner } from "../database.ts"
 import { isTaken } from "../faults.ts"
 import { jsonOf, type Row } from "../rows.ts"
-import { runOf } from "../run-rows.ts"
+import { keyOf, runOf } from "../run-rows.ts"
 
 export const CLAIM = "select * from belfry.claim($1, $2, $3, $4)"
 
@@ -18,9 +20,14 @@ type Look = readonly [now: number, dueCount: number, nextAt: number | null]
 /** As often as claims of the same key may meet. */
 const TRIES = 20
 
-export async function claimRuns(runner: Runner, request: ClaimRequest): Promise<Claimed> {
+/** `unreadable` are the ends of those that can't be given. */
+export async function claimRuns(
+  runner: Runner,
+  request: ClaimRequest,
+): Promise<Claimed & { unreadable: readonly RunChange[] }> {
   const leases = new Map(request.tasks.map(({ name, leaseMs }) => [name, leaseMs]))
   const runs: Run[] = []
+  const unreadable: RunChange[] = []
   // A round that filled a key may have passed over others behind it: each gives at least one run, or is the last.
   for (let tries = 0; ; ) {
     const limit = request.limit - runs.length
@@ -36,10 +43,16 @@ export async function claimRuns(runner: Runner, request: ClaimRequest): Promise<
     const [at, dueCount, nextAt] = jsonOf<Look>(first[LOOK]!)
     const now = Math.round(at)
     given.sort((a, b) => Number(a[NUMBER]) - Number(b[NUMBER]))
-    for (const row of given)
-      runs.push(runOf(row, RUN, stepAt(now, request.workerId, leases.get(row[TASK]!)!)))
+    for (const row of given) {
+      const step = stepAt(now, request.workerId, leases.get(row[TASK]!)!)
+      try {
+        runs.push(runOf(row, RUN, step))
+      } catch (error) {
+        unreadable.push(endUnreadable(keyOf(row, RUN), unreadableBecause(error)))
+      }
+    }
     const isAll = given.length === dueCount || given.length === 0 || runs.length >= request.limit
-    if (isAll) return { now, runs, nextClaimableAt: nextAt === null ? null : Math.round(nextAt) }
+    if (isAll) return { now, runs, unreadable, nextClaimableAt: nextAt === null ? null : Math.round(nextAt) }
   }
 }
 

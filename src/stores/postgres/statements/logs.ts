@@ -1,4 +1,5 @@
 import type { LogLine, LogPage, StoredLogLine } from "../../../store/store.ts"
+import { jsonText } from "../../shared/apart.ts"
 import type { Runner } from "../database.ts"
 import { CLOCK, logLineOf, ms } from "../rows.ts"
 
@@ -32,7 +33,7 @@ export async function appendLines(runner: Runner, lines: readonly LogLine[]): Pr
     lines.map((line) => line.agoMs),
     lines.map((line) => line.level),
     lines.map((line) => line.message),
-    lines.map((line) => JSON.stringify(line.fields)),
+    lines.map((line) => jsonText(line.fields)),
   ])
 }
 

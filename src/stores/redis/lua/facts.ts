@@ -11,7 +11,7 @@ local function insert_single(ids, scores, id)
     return
   end
   local place = 1
-  while scores[place] and scores[place] <= tonumber(run.created_at) do
+  while scores[place] and scores[place] <= (tonumber(run.created_at) or 0) do
     place = place + 1
   end
   table.insert(ids, place, id)

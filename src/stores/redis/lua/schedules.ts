@@ -21,7 +21,10 @@ end
 local function unlist(id)
   local stored = call('HMGET', schedule_key(id), 'task', 'owner', 'tags')
   if stored[1] then
-    local tags = stored[3] and cjson.decode(stored[3]) or {}
+    local is_list, tags = pcall(cjson.decode, stored[3] or '[]')
+    if not is_list then
+      tags = {}
+    end
     for _, list in ipairs(lists_of(stored[1], stored[2], tags)) do
       call('ZREM', list, id)
     end

@@ -19,6 +19,17 @@ local function read_to_give(id)
   return run
 end
 
+-- Arithmetic on anything else would end the script, and nobody would be given anything.
+local function is_sound(run)
+  local further = run[FURTHER]
+  return tonumber(run[ATTEMPT] or 0) and tonumber(run[LIMIT] or 0) and tonumber(further and further[THEN.lost] or 0)
+end
+
+local function fail_unsound(id)
+  call('HSET', RUNS .. id, 'state', 'failed', 'completed_at', now_text, 'reason', 'unreadable',
+    'error', "This record can't be read: its attempt, limit or number of lost workers is no number")
+end
+
 local function is_single(run)
   return run[SCHEDULE] and (not run[FURTHER] or run[FURTHER][THEN.single])
 end

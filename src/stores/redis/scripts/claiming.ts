@@ -1,6 +1,8 @@
 import type { Instant } from "../../../core/instant.ts"
-import type { Run } from "../../../core/run.ts"
+import type { Run, RunChange } from "../../../core/run.ts"
+import { endUnreadable } from "../../../core/unreadable.ts"
 import type { Claimed, ClaimRequest } from "../../../store/store.ts"
+import { unreadableBecause } from "../../shared/apart.ts"
 import type { Connection } from "../connection.ts"
 import { RUNS } from "../lua/runs.ts"
 import { TAKING } from "../lua/taking.ts"
@@ -94,6 +96,9 @@ local function offer(source, due_at)
   local run = read_to_give(id)
   if not run[STATE] then
     take(source.queue, id)
+  elseif not is_sound(run) then
+    fail_unsound(id)
+    take(source.queue, id)
   elseif take_key(run) then
     give(id, run, source, due_at)
     answer_with(id, run, source)
@@ -128,8 +133,11 @@ type ClaimReply = readonly [
   rows: readonly ClaimedRow[],
 ]
 
-/** One script's worth: whoever asked for more comes again at once, and begins these while the server looks for those. */
-export async function claimRuns(connection: Connection, request: ClaimRequest): Promise<Claimed> {
+/** One script's worth, and the ends of those that can't be given: whoever asked for more comes again at once, and begins these while the server looks for those. */
+export async function claimRuns(
+  connection: Connection,
+  request: ClaimRequest,
+): Promise<Claimed & { unreadable: readonly RunChange[] }> {
   const { workerId, limit } = request
   const wanted = Math.min(limit, SLICE)
   const leases = new Map(request.tasks.map(({ name, leaseMs }) => [name, leaseMs]))
@@ -140,13 +148,20 @@ export async function claimRuns(connection: Connection, request: ClaimRequest): 
     if (rows.length === 0 && hasMore === 1) continue
     const isMore = rows.length < limit && (hasMore === 1 || rows.length === wanted)
     const runs: Run[] = []
+    const unreadable: RunChange[] = []
+    let place = 0
     for (let at = 0; at < shares.length; at += 2) {
       const [task, priority] = sources[shares[at]! - 1]!
       const held = { task, priority: Number(priority), leasedUntil: now + leases.get(task)!, workerId, now }
-      for (let left = shares[at + 1]!; left > 0; left--) {
-        runs.push(claimedRunOf(ids[runs.length]!, rows[runs.length]!, held))
+      for (const end = place + shares[at + 1]!; place < end; place++) {
+        try {
+          runs.push(claimedRunOf(ids[place]!, rows[place]!, held))
+        } catch (error) {
+          const attempt = Number(rows[place]![7] ?? 0) + 1
+          unreadable.push(endUnreadable({ id: ids[place]!, attempt }, unreadableBecause(error)))
+        }
       }
     }
-    return { now, runs, nextClaimableAt: isMore ? now : nextAt }
+    return { now, runs, unreadable, nextClaimableAt: isMore ? now : nextAt }
   }
 }

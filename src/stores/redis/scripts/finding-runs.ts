@@ -2,7 +2,7 @@ import { type Run, UNFINISHED } from "../../../core/run.ts"
 import type { RunFilter, RunPage } from "../../../store/store.ts"
 import type { Connection } from "../connection.ts"
 import { indexesFor, type RunIndex } from "../run-indexes.ts"
-import { fieldsOf, runOf } from "../run-rows.ts"
+import { fieldsOf, readableRunOf } from "../run-rows.ts"
 import { countRuns } from "./counting-runs.ts"
 import { type Place, runsById, walk } from "./reading-runs.ts"
 
@@ -38,7 +38,7 @@ async function walkPage(
   while (found.length < Math.min(page.limit, page.atMost)) {
     const limit = page.limit - found.length
     const [isOver, at, id, rows] = await walk(connection, index, { filter, before, limit, what: "runs" })
-    for (const row of rows) found.push(runOf(fieldsOf(row)))
+    for (const row of rows) found.push(readableRunOf(fieldsOf(row)))
     if (isOver === 1) break
     before = { at: at!, id: id! }
   }

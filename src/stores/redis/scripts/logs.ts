@@ -1,4 +1,5 @@
 import type { LogLine, LogPage, StoredLogLine } from "../../../store/store.ts"
+import { jsonText } from "../../shared/apart.ts"
 import type { Connection } from "../connection.ts"
 import { KEYS } from "../lua/keys.ts"
 import { scriptOf, slicesOf } from "../script.ts"
@@ -36,7 +37,7 @@ export async function appendLines(connection: Connection, lines: readonly LogLin
   for (const slice of slicesOf(lines)) {
     await connection.run(
       APPEND,
-      slice.flatMap(({ runId, agoMs, ...line }) => [runId, scoreOf(line), agoMs, JSON.stringify(line)]),
+      slice.flatMap(({ runId, agoMs, ...line }) => [runId, scoreOf(line), agoMs, jsonText(line)]),
     )
   }
 }

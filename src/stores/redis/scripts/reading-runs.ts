@@ -4,7 +4,7 @@ import type { Connection, Reply } from "../connection.ts"
 import { RUNS } from "../lua/runs.ts"
 import { WHOLE_RUNS } from "../lua/whole-runs.ts"
 import { isWanted, type RunIndex } from "../run-indexes.ts"
-import { fieldsOf, runOf } from "../run-rows.ts"
+import { fieldsOf, readableRunOf } from "../run-rows.ts"
 import { marked, scriptOf, slicesOf } from "../script.ts"
 
 // A walk through one index from its newest end. Arguments: the index, where to go on, how many, what to look for, the key whose
@@ -165,7 +165,7 @@ export async function runsById(connection: Connection, filter: RunFilter): Promi
   const found: Run[] = []
   for (const slice of slicesOf([...new Set(filter.ids)])) {
     const rows = await connection.run<readonly Reply[]>(READ, slice)
-    found.push(...rows.map((row) => runOf(fieldsOf(row))))
+    found.push(...rows.map((row) => readableRunOf(fieldsOf(row))))
   }
   return found.filter((run) => isWanted(run, filter))
 }

@@ -1,5 +1,6 @@
 import type { RunChange, RunState } from "../../../core/run.ts"
 import type { TransitionAnswer } from "../../../store/store.ts"
+import { finite, jsonTextOrNull } from "../../shared/apart.ts"
 import type { Connection } from "../connection.ts"
 import { type Args, Kinds } from "../kinds.ts"
 import { INSTANTS } from "../lua/instants.ts"
@@ -191,7 +192,7 @@ function pushChange(args: Args, kinds: Kinds, change: RunChange): void {
   const { claimableInMs, failures, lost } = change
   const place = args.push(0, change.runId) - 2
   const isTimed = claimableInMs !== null
-  if (isTimed) args.push(claimableInMs)
+  if (isTimed) args.push(finite(claimableInMs))
   const names: string[] = []
   const add = (name: string, value: string | null) => {
     if (value === null) return
@@ -199,7 +200,7 @@ function pushChange(args: Args, kinds: Kinds, change: RunChange): void {
     args.push(value)
   }
   add("message", change.message)
-  add("details", change.details === null ? null : JSON.stringify(change.details))
+  add("details", jsonTextOrNull(change.details))
   add("error", change.error)
   add("reason", change.reason)
   add("by", change.by)

@@ -1,6 +1,7 @@
 import type { Instant } from "../../../core/instant.ts"
 import type { Run } from "../../../core/run.ts"
 import type { Claimed, ClaimRequest } from "../../../store/store.ts"
+import { unreadableBecause } from "../../shared/apart.ts"
 import type { Connection } from "../connection.ts"
 import { RUN_COLUMNS, type RunRow, runOf, withAttempt } from "../rows.ts"
 
@@ -78,6 +79,15 @@ const COUNT_RUNNING = `
     and state in ('pending', 'running')
     and id <> ?`
 
+const FAIL_UNREADABLE = `
+  update belfry_runs
+  set state = 'failed',
+    claimable_at = null,
+    completed_at = ?,
+    error = ?,
+    reason = 'unreadable'
+  where id = ?`
+
 const SELECT_CONFIRMED = `
   select 1
   from belfry_runs
@@ -143,9 +153,12 @@ function claimOfPriority(
   // Each round gives at least one run or is the last: what a round takes may fill a key, so the rest is read again.
   while (runs.length < limit) {
     const wanted = limit - runs.length
-    const found = names.flatMap((name) =>
-      connection.rows<RunRow>(SELECT_CLAIMABLE, [name, priority, now, wanted]).map(runOf),
+    const rows = names.flatMap((name) =>
+      connection.rows<RunRow>(SELECT_CLAIMABLE, [name, priority, now, wanted]),
     )
+    const found = readableOf(connection, rows, now)
+    // Those that can't be read have made room: there may be others behind them.
+    if (found.length < rows.length) continue
     if (names.length > 1) found.sort((a, b) => a.claimableAt! - b.claimableAt!)
     const before = runs.length
     for (const [index, run] of found.slice(0, wanted).entries()) {
@@ -155,6 +168,18 @@ function claimOfPriority(
     const isAll = found.length < wanted && runs.length - before === found.length
     if (isAll || runs.length === before) return
   }
+}
+
+/** What can't be read is failed, so that it is neither given nor in the way. */
+function readableOf(connection: Connection, rows: readonly RunRow[], now: Instant): Run[] {
+  return rows.flatMap((row) => {
+    try {
+      return [runOf(row)]
+    } catch (error) {
+      connection.prepare(FAIL_UNREADABLE).run(now, unreadableBecause(error), row[0])
+      return []
+    }
+  })
 }
 
 function isKeyFull(connection: Connection, { id, concurrencyKey, concurrencyLimit }: Run): boolean {

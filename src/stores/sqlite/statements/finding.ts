@@ -2,7 +2,7 @@ import { type Run, type RunState, UNFINISHED } from "../../../core/run.ts"
 import type { RunFilter, RunPage, Worker } from "../../../store/store.ts"
 import type { Connection } from "../connection.ts"
 import type { Value } from "../driver.ts"
-import { RUN_COLUMNS, type RunRow, runOf, type WorkerRow, workerOf } from "../rows.ts"
+import { RUN_COLUMNS, type RunRow, readableRunOf, type WorkerRow, workerOf } from "../rows.ts"
 
 const SELECT_WORKERS = `
   select id, host, pid, tasks, slots, state, started_at, heartbeat_at, running
@@ -25,7 +25,7 @@ export interface Query {
 
 export function findRuns(connection: Connection, filter: RunFilter, page: RunPage): readonly Run[] {
   const queries = runsQueries(filter, page)
-  const found = queries.flatMap(({ sql, values }) => connection.rows<RunRow>(sql, values)).map(runOf)
+  const found = queries.flatMap(({ sql, values }) => connection.rows<RunRow>(sql, values)).map(readableRunOf)
   return queries.length === 1 ? found : found.sort(newestFirst(page.orderBy)).slice(0, page.limit)
 }
 

@@ -1,5 +1,6 @@
 import type { Instant } from "../../../core/instant.ts"
 import type { LogLine, LogPage, StoredLogLine } from "../../../store/store.ts"
+import { jsonText } from "../../shared/apart.ts"
 import type { Connection } from "../connection.ts"
 import { type LogRow, logLineOf } from "../rows.ts"
 
@@ -23,7 +24,7 @@ export const SELECT_LINES = `
 export function appendLines(connection: Connection, lines: readonly LogLine[], now: Instant): void {
   const insert = connection.prepare(INSERT_LINE)
   for (const { runId, attempt, number, level, message, fields, agoMs } of lines) {
-    insert.run(attempt, number, now - agoMs, level, message, JSON.stringify(fields), runId)
+    insert.run(attempt, number, now - agoMs, level, message, jsonText(fields), runId)
   }
 }
 

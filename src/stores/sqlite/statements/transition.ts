@@ -1,8 +1,9 @@
 import type { Instant } from "../../../core/instant.ts"
 import { isFinished, type RunChange, type RunState } from "../../../core/run.ts"
 import type { Hint, TransitionAnswer } from "../../../store/store.ts"
+import { finite, jsonText } from "../../shared/apart.ts"
 import type { Connection } from "../connection.ts"
-import { parse, withAttempt } from "../rows.ts"
+import { attemptsIn, withAttempt } from "../rows.ts"
 import { holderOf } from "./enqueuing.ts"
 
 export const SELECT_CHANGED = `
@@ -90,12 +91,12 @@ function applyChange(connection: Connection, row: ChangedRow, change: RunChange,
     .prepare(UPDATE_RUN)
     .run(
       state,
-      claimableInMs === null ? null : now + claimableInMs,
+      claimableInMs === null ? null : now + finite(claimableInMs),
       isFinished(state) ? now : null,
       failures,
       lost,
       message,
-      JSON.stringify(details),
+      jsonText(details),
       error,
       reason,
       by,
@@ -108,5 +109,7 @@ function applyChange(connection: Connection, row: ChangedRow, change: RunChange,
 
 function storyOf(row: ChangedRow, ended: Parameters<typeof withAttempt>[1]): string {
   const { attempt, worker_id: workerId, started_at: startedAt } = row
-  return JSON.stringify(withAttempt({ attempt, workerId, startedAt, attempts: parse(row.attempts) }, ended))
+  return JSON.stringify(
+    withAttempt({ attempt, workerId, startedAt, attempts: attemptsIn(row.attempts) }, ended),
+  )
 }

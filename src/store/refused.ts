@@ -1,0 +1,14 @@
+import { BelfryError } from "../core/errors.ts"
+import type { Refused } from "./store.ts"
+
+export function isRefused(answer: { readonly outcome: string }): answer is Refused {
+  return answer.outcome === "refused"
+}
+
+/** For callers who can only tell their own caller: throws what the store can't keep. */
+export function accepted<Answer extends { readonly outcome: string }>(
+  answer: Answer,
+): Exclude<Answer, Refused> {
+  if (isRefused(answer)) throw new BelfryError("BELFRY_STORE_REFUSED", answer.why)
+  return answer as Exclude<Answer, Refused>
+}

@@ -1,0 +1,78 @@
+import { BelfryError } from "../../core/errors.ts"
+
+/** What law 12 asks of every store: a record that can't be kept harms no other. */
+
+/**
+ * Sends all elements in one call. If one of them can't be kept, each half is sent by itself, until that one is found: one in 500
+ * costs about twenty calls, and the others are stored.
+ */
+export async function sendApart<Element, Answer>(
+  elements: readonly Element[],
+  send: (elements: readonly Element[]) => Promise<readonly Answer[]>,
+  refuse: (why: string, element: Element) => Answer,
+): Promise<readonly Answer[]> {
+  try {
+    return await send(elements)
+  } catch (error) {
+    if (!isRefusal(error)) throw error
+    if (elements.length === 1) return [refuse(error.message, elements[0]!)]
+    const middle = Math.ceil(elements.length / 2)
+    const first = await sendApart(elements.slice(0, middle), send, refuse)
+    return [...first, ...(await sendApart(elements.slice(middle), send, refuse))]
+  }
+}
+
+/** The same where an element that can't be kept throws before it has changed anything. */
+export function eachApart<Element, Answer>(
+  elements: readonly Element[],
+  apply: (element: Element) => Answer,
+  refuse: (why: string, element: Element) => Answer,
+): readonly Answer[] {
+  return elements.map((element) => {
+    try {
+      return apply(element)
+    } catch (error) {
+      if (!isRefusal(error)) throw error
+      return refuse(error.message, element)
+    }
+  })
+}
+
+/** The answer to a plan or a change that can't be kept. */
+export function refused(why: string) {
+  return { outcome: "refused", why } as const
+}
+
+/** The answer to a run that can't be kept. */
+export function refusedRun(why: string, { id }: { readonly id: string }) {
+  return { outcome: "refused", runId: id, why } as const
+}
+
+function isRefusal(error: unknown): error is BelfryError {
+  return error instanceof BelfryError && error.code === "BELFRY_STORE_REFUSED"
+}
+
+/** A value as JSON. One that refers to itself, a BigInt or one that is nested too deeply is refused. */
+export function jsonText(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? "null"
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new BelfryError("BELFRY_STORE_REFUSED", `A value can't be written as JSON: ${why}`, { cause })
+  }
+}
+
+export function jsonTextOrNull(value: unknown): string | null {
+  return value === null ? null : jsonText(value)
+}
+
+/** Databases have no word for a number that is none. */
+export function finite(value: number): number {
+  if (Number.isFinite(value)) return value
+  throw new BelfryError("BELFRY_STORE_REFUSED", `${value} is not a number that can be stored.`)
+}
+
+/** Why a stored record can't be read, in words for the record itself. */
+export function unreadableBecause(error: unknown): string {
+  return `This record can't be read: ${error instanceof Error ? error.message : String(error)}`
+}

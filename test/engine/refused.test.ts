@@ -1,0 +1,82 @@
+import assert from "node:assert/strict"
+import { defineTask } from "belfry"
+import { test } from "vitest"
+import type { Json } from "../../src/core/json.ts"
+import type { Store } from "../../src/store/store.ts"
+import { Fleet } from "../support/fleet.ts"
+
+/** A database that can't keep what this text is in, wherever it is. */
+const TOO_LONG = "too long for the index"
+
+function refusing(store: Store): Store {
+  const checked = <Part extends { payload: Json } | { details: Json }>(part: Part): Part =>
+    JSON.stringify(part).includes(TOO_LONG) ? { ...part, payload: 1n, details: 1n } : part
+  return {
+    ...store,
+    fire: (plans) => store.fire(plans.map((plan) => ({ ...plan, runs: plan.runs.map(checked) }))),
+    transition: (changes) => store.transition(changes.map(checked)),
+    enqueue: (runs) => store.enqueue(runs.map(checked)),
+  }
+}
+
+async function aNode(result: (id: string) => unknown = () => "done") {
+  const fleet = new Fleet()
+  const performed: string[] = []
+  const task = defineTask({
+    name: "task",
+    run({ run }) {
+      performed.push(run.scheduleId ?? run.id)
+      return result(run.id)
+    },
+  })
+  const node = await fleet.started({ store: refusing(fleet.store), tasks: [task] })
+  return { fleet, node, task, performed }
+}
+
+test("a schedule whose runs the store can't keep is put on hold with the reason, and the others fire", async () => {
+  const { fleet, node, task, performed } = await aNode()
+  await node.schedules.create("bad", { task, every: "1m", payload: TOO_LONG as never })
+  await node.schedules.create("good", { task, every: "1m" })
+
+  await fleet.advance("3m")
+
+  assert.deepEqual(performed, ["good", "good", "good"])
+  const bad = (await node.schedules.get("bad"))!
+  assert.match(bad.lastError!, /can't be written as JSON/)
+  assert.equal(bad.nextRunAt, null)
+  await fleet[Symbol.asyncDispose]()
+})
+
+test("a schedule on hold goes on once it is mended", async () => {
+  const { fleet, node, task, performed } = await aNode()
+  await node.schedules.create("bad", { task, every: "1m", payload: TOO_LONG as never })
+  await fleet.advance("2m")
+
+  await node.schedules.update("bad", { payload: "short" as never, every: "2m" }, { ifRevision: 1 })
+  await fleet.advance("4m")
+
+  assert.deepEqual(performed, ["bad", "bad"])
+  assert.equal((await node.schedules.get("bad"))!.lastError, null)
+  await fleet[Symbol.asyncDispose]()
+})
+
+test("a run whose end the store can't keep is failed with the reason, and the others of its worker end", async () => {
+  const { fleet, node, task } = await aNode((id) => (id === "bad" ? TOO_LONG : "done"))
+  for (const id of ["first", "bad", "last"]) await node.enqueue(task, undefined, { id })
+
+  await fleet.advance("1s")
+
+  const states = await Promise.all(
+    ["first", "bad", "last"].map(async (id) => (await node.runs.get(id))!.state),
+  )
+  assert.deepEqual(states, ["succeeded", "failed", "succeeded"])
+  assert.match((await node.runs.get("bad"))!.error!, /The run's end can't be stored: .*JSON/)
+  await fleet[Symbol.asyncDispose]()
+})
+
+test("enqueueing what the store can't keep says so", async () => {
+  const { fleet, node, task } = await aNode()
+
+  await assert.rejects(node.enqueue(task, TOO_LONG as never), { code: "BELFRY_STORE_REFUSED" })
+  await fleet[Symbol.asyncDispose]()
+})

@@ -1,0 +1,90 @@
+import assert from "node:assert/strict"
+import { aClaim, aRun, aSchedule, type Schedule, type Store } from "belfry/store"
+import { expect, test } from "vitest"
+import { planFire } from "../../src/core/fire.ts"
+import { aPage, created, enqueued, runById, scheduleById } from "../../src/store/laws/steps.ts"
+
+/** A store with a way to write into its records past its own door. */
+export interface Damageable {
+  readonly store: Store
+  damage(kind: "schedule" | "run", id: string, part: string): Promise<void>
+}
+
+/** The parts of a record that can be damaged, as the database names them. */
+export interface Parts {
+  readonly schedule: readonly string[]
+  readonly run: readonly string[]
+}
+
+/** Law 12, Apart, of what is read: a record that can't be read harms no other. */
+export function damagedRecords(open: () => Promise<Damageable>, parts: Parts): void {
+  test.each(parts.schedule)("a schedule with a damaged %s stops no other, and says so", async (part) => {
+    const { store, damage } = await open()
+    const [bad, good] = await twoDueSchedules(store)
+    await damage("schedule", bad.id, part)
+
+    const { due, now } = await store.dueSchedules({ limit: 10 })
+    const plans = due.map(({ schedule, facts }) => planFire(schedule, facts, now))
+    const answers = await store.fire(plans)
+
+    assert.deepEqual(due.map(({ schedule }) => schedule.id).sort(), [bad.id, good.id].sort())
+    expect(answers).toEqual([
+      { outcome: "done", created: expect.anything() },
+      { outcome: "done", created: expect.anything() },
+    ])
+    assert.match((await scheduleById(store, bad.id)).lastError!, /can't be read/)
+    assert.equal((await scheduleById(store, good.id)).lastError, null)
+    assert.deepEqual((await store.dueSchedules({ limit: 10 })).due, [])
+  })
+
+  test.each(parts.schedule)("a schedule with a damaged %s is listed, and can be replaced", async (part) => {
+    const { store, damage } = await open()
+    const [bad, good] = await twoDueSchedules(store)
+    await damage("schedule", bad.id, part)
+
+    const listed = await store.findSchedules({}, { afterId: null, limit: 10 })
+    const { version } = listed.find(({ id }) => id === bad.id)!
+    const answer = await store.putSchedule({ ...bad, description: "mended" }, version)
+
+    assert.deepEqual(listed.map(({ id }) => id).sort(), [bad.id, good.id].sort())
+    assert.equal(answer.outcome, "done")
+    const mended = await scheduleById(store, bad.id)
+    assert.deepEqual([mended.description, mended.lastError], ["mended", null])
+  })
+
+  test.each(parts.run)(
+    "a run with a damaged %s is failed, and keeps no other from being given",
+    async (part) => {
+      const { store, damage } = await open()
+      const [bad, good] = [await enqueued(store, aRun()), await enqueued(store, aRun())]
+      await damage("run", bad.id, part)
+
+      const { runs } = await store.claim(aClaim())
+
+      assert.deepEqual(
+        runs.map(({ id }) => id),
+        [good.id],
+      )
+      const failed = await runById(store, bad.id)
+      assert.equal(failed.state, "failed")
+      assert.match(failed.error!, /can't be read/)
+      assert.deepEqual((await store.claim(aClaim())).runs, [])
+    },
+  )
+
+  test.each(parts.run)("a run with a damaged %s is listed with its fault", async (part) => {
+    const { store, damage } = await open()
+    const [bad, good] = [await enqueued(store, aRun()), await enqueued(store, aRun())]
+    await damage("run", bad.id, part)
+
+    const listed = await store.findRuns({}, aPage())
+
+    assert.deepEqual(listed.map(({ id }) => id).sort(), [bad.id, good.id].sort())
+    assert.match(listed.find(({ id }) => id === bad.id)!.error!, /can't be read/)
+  })
+}
+
+async function twoDueSchedules(store: Store): Promise<readonly [Schedule, Schedule]> {
+  const due = { nextRunAt: 1, coveredUntil: 0 }
+  return [await created(store, aSchedule(due)), await created(store, aSchedule(due))]
+}
