@@ -58,7 +58,7 @@ export function createPostgresStore(
 }
 
 function within(transaction: Queryable, door: Door, waiting: Waiting): Store {
-  const runner = async () => (await door.opened()).database.on(transaction)
+  const runner = async () => (await door.opened()).database.inside(transaction)
   return {
     ...operations({
       waiting,

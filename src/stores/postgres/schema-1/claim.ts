@@ -15,13 +15,17 @@ export const CLAIM = engineFunction({
   takes: "for_worker text, of_tasks text[], leases_ms bigint[], up_to integer",
   returns: `look json, number bigint, ${CLAIMED_TYPES}`,
   declares: `
-    this_instant timestamptz := date_trunc('milliseconds', clock_timestamp());
+    this_instant timestamptz;
     places tid[];
     slots integer[];
     is_limited boolean;
     due_count bigint;
     next_at float8;`,
-  before: `${look()}
+  // A lock of the whole table is waited for here. The clock is read after that: else a lease could be over when it is given.
+  before: `
+    lock table belfry.runs in row exclusive mode;
+    this_instant := date_trunc('milliseconds', clock_timestamp());
+    ${look()}
     look := json_build_array(${ms("this_instant")}, due_count, next_at);
     return next;
     ${shareKeys()}`,

@@ -133,7 +133,9 @@ export const TABLES = `
   -- A run's story with one more attempt ended; the newest fifty are kept.
   create function belfry.with_attempt(
     attempts jsonb, attempt integer, worker_id text, started_at timestamptz, ended_at timestamptz, outcome text, error text
-  ) returns jsonb language sql immutable as $$
+  ) returns jsonb language sql immutable
+  set search_path = pg_catalog, pg_temp
+  as $$
     select case
       when attempts is null then '[]'
       when jsonb_array_length(attempts) >= 50 then attempts - 0
@@ -161,6 +163,7 @@ export const TABLES = `
   create function belfry.acquire_lock(lock_name text, lock_token text, ttl_ms bigint)
   returns table (fence bigint, held_for_ms numeric)
   language plpgsql
+  set search_path = pg_catalog, pg_temp
   set lock_timeout = '4s'
   as $$
   #variable_conflict use_column
