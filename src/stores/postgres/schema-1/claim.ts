@@ -125,6 +125,9 @@ function look(): string {
 /**
  * Of several with one key, as many as the key has room for, each in a place of its own. The key's runs are counted again, since
  * this statement sees what was committed after the look: count and places must be of one moment.
+ *
+ * At most as many places are taken as runs of the key are running. So the first that is free for the n-th is among that many
+ * and n more: however high the limit is, the search is no longer.
  */
 function shareKeys(): string {
   return `
@@ -139,7 +142,7 @@ function shareKeys(): string {
             when d.concurrency_limit = 1 then 0
             else (
               select free.slot
-              from generate_series(0, d.concurrency_limit - 1) as free(slot)
+              from generate_series(0, (d.running + d.turn)::integer - 1) as free(slot)
               where not exists (
                 select 1
                 from belfry.runs as other
