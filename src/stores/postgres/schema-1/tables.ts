@@ -102,7 +102,8 @@ export const TABLES = `
   create index runs_finished on belfry.runs (created_at) where completed_at is not null;
   create index runs_completed on belfry.runs (completed_at) where completed_at is not null;
   create index runs_unusual on belfry.runs (state, created_at) where state in ('failed', 'cancelled', 'skipped');
-  create index runs_schedule on belfry.runs (schedule_id, scheduled_for) where schedule_id is not null;
+  -- With the id, in the order of a schedule's pages: else a page may sort all that is older.
+  create index runs_schedule on belfry.runs (schedule_id, scheduled_for, id) where schedule_id is not null;
   create index runs_schedule_completed on belfry.runs (schedule_id, completed_at)
     where schedule_id is not null and completed_at is not null;
 
