@@ -1,3 +1,4 @@
+import { hasBrokenPassword, placeOf } from "./core/address.ts"
 import { BelfryError } from "./core/errors.ts"
 import { systemClock } from "./engine/clock.ts"
 import type { LockBackend } from "./lock/backend.ts"
@@ -41,7 +42,7 @@ export function postgres(options: string | PostgresOptions): PostgresStore {
     throw new BelfryError("BELFRY_STORE_UNFIT", "postgres() takes either a url or a pool.")
   }
   assertPlain(schema)
-  const where = url === undefined ? "the database" : placeOf(url)
+  const where = url === undefined ? "the database" : whereOf(url)
   return createPostgresStore(
     async () =>
       pool === undefined
@@ -63,7 +64,7 @@ export interface PostgresLocksOptions {
 export function postgresLocks(urlOrPool: string | Pool, options: PostgresLocksOptions = {}): LockBackend {
   const { schema = "belfry", connections = 4 } = options
   assertPlain(schema)
-  const where = typeof urlOrPool === "string" ? placeOf(urlOrPool) : "the database"
+  const where = typeof urlOrPool === "string" ? whereOf(urlOrPool) : "the database"
   return createPostgresLocks(
     async () =>
       typeof urlOrPool === "string"
@@ -79,7 +80,7 @@ export async function schemaOfDatabase(
   url: string,
   schema = "belfry",
 ): Promise<{ readonly stored: number; readonly known: number }> {
-  const where = placeOf(url)
+  const where = whereOf(url)
   const pool = await poolFor(url, 1, DEADLINE_MS)
   try {
     const database = new Database(pool, { schema, where, deadlineMs: DEADLINE_MS }, systemClock)
@@ -99,13 +100,15 @@ function assertPlain(schema: string): void {
 /** Longer than any statement of Belfry's takes on a database that is well. */
 const DEADLINE_MS = 5_000
 
-/** Without the password. */
-function placeOf(url: string): string {
-  try {
-    const { host, pathname } = new URL(url)
-    return `PostgreSQL at ${host}${pathname}`
-  } catch {
-    // The driver understands other forms too, and says what is wrong with this one.
-    return "PostgreSQL"
+/** For messages: where the server is, without the password. */
+function whereOf(url: string): string {
+  if (hasBrokenPassword(url)) {
+    // Part of it would be taken for the host, and shown in messages as one that can't be found.
+    const text =
+      "The password in the database's URL has a character in it that ends it. Encode it: / is %2F, @ is %40, # is %23."
+    throw new BelfryError("BELFRY_STORE_UNFIT", text)
   }
+  const place = placeOf(url)
+  // The driver understands other forms too, and says what is wrong with this one.
+  return place === null ? "PostgreSQL" : `PostgreSQL at ${place}`
 }

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs"
 import { isAbsolute, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
+import { masked } from "../core/address.ts"
 import type { Store } from "../store/store.ts"
 import type { Check } from "./doctor-checks.ts"
 import { EXIT } from "./exit-codes.ts"
@@ -152,9 +153,4 @@ function pathOf(address: string, cwd: string): string {
 function withoutScheme(address: string): string {
   if (/^(file|sqlite):\/\/\//i.test(address)) return fileURLToPath(address.replace(/^sqlite:/i, "file:"))
   return address.replace(/^(sqlite|file):(\/\/)?/i, "")
-}
-
-/** An address as it may be shown: never with its password. */
-export function masked(address: string): string {
-  return address.replace(/(:\/\/[^:@/]*):[^@]*@/, "$1:***@").replace(/([?&]password=)[^&]*/i, "$1***")
 }

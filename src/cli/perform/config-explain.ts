@@ -1,7 +1,8 @@
 import type { Config } from "../../config.ts"
+import { masked } from "../../core/address.ts"
 import type { Call } from "../command.ts"
 import type { LoadedConfig } from "../config-file.ts"
-import { DEFAULT_STORE, masked } from "../open-store.ts"
+import { DEFAULT_STORE } from "../open-store.ts"
 import { type Shown, showAll } from "../output.ts"
 import { configOf } from "../session.ts"
 

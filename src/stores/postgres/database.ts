@@ -2,6 +2,7 @@ import { BelfryError } from "../../core/errors.ts"
 import type { Pool, PoolClient, Queryable } from "./client.ts"
 import { faultOf, isWorthRepeating, sqlstateOf } from "./faults.ts"
 import type { Row } from "./rows.ts"
+import { cancelStatement } from "./statement-cancel.ts"
 
 /** The store's own waiting: a timer. The system's clock fits; so does a test's. */
 export interface Waiting {
@@ -47,32 +48,56 @@ export class Database implements Runner {
     return this.#repeatedly(() => this.withClient((client) => this.#texts.query(client, text, values)))
   }
 
-  /** Statements on a connection that is somebody else's business: a transaction, or one that is reserved. */
+  /** Statements on a connection that the caller looks after: if one is given up, the caller calls `abandon`. */
   on(client: Queryable, endsAt?: number): Runner {
     return {
       rows: (text, values = []) => this.by(this.#texts.query(client, text, values), endsAt),
     }
   }
 
-  /** One connection for the work, given back after it; not used again if it fell silent or broke. */
+  /**
+   * Statements in a user's transaction. One that is given up is cancelled, so that the user can roll back: to the transaction
+   * that is an error like any other. The caller hears of it after the cancel, so that no later statement is cancelled.
+   */
+  inside(transaction: Queryable): Runner {
+    const { rows } = this.on(transaction)
+    return {
+      rows: (text, values) =>
+        rows(text, values).catch(async (error) => {
+          if (!isAnswered(error)) await cancelStatement(transaction, this.#waiting)
+          throw error
+        }),
+    }
+  }
+
+  /** One connection for the work, given back after it; abandoned if it fell silent or broke. */
   async withClient<T>(work: (client: Queryable) => Promise<T>): Promise<T> {
     const endsAt = this.endsAt()
     const client = await this.lent(endsAt)
     // A pool doesn't listen to what it has lent, and a connection that breaks would end the process. The work hears it.
     client.on?.("error", noted)
-    let isWell = false
-    try {
-      const result = await this.by(work(client), endsAt)
-      isWell = true
-      return result
-    } catch (error) {
-      // What the server refused leaves the connection as it was; anything else may have left an answer on the way.
-      isWell = sqlstateOf((error as Error).cause) !== null
-      throw error
-    } finally {
+    const giveBack = (isWell: boolean) => {
       client.off?.("error", noted)
       client.release(!isWell)
     }
+    try {
+      const result = await this.by(work(client), endsAt)
+      giveBack(true)
+      return result
+    } catch (error) {
+      if (isAnswered(error)) giveBack(true)
+      else void this.abandon(client, () => giveBack(false))
+      throw error
+    }
+  }
+
+  /**
+   * Ends a connection on which a statement may be under way: first the statement, then the connection. Until then it keeps its
+   * place in the pool, so the server never has more connections than the pool may open.
+   */
+  async abandon(client: Queryable, end: () => void): Promise<void> {
+    await cancelStatement(client, this.#waiting)
+    end()
   }
 
   /** When a call that begins now has to have ended. */
@@ -118,6 +143,11 @@ export class Database implements Runner {
       this.#waiting.setTimer(delayMs, resolve)
     })
   }
+}
+
+/** What the server refused leaves the connection as it was; after anything else an answer may still be on its way. */
+export function isAnswered(error: unknown): boolean {
+  return sqlstateOf((error as Error).cause) !== null
 }
 
 /** What a pool throws at once, such as that its URL is none, is told like any other fault. */

@@ -20,7 +20,7 @@ export function isWorthRepeating(error: unknown): boolean {
   return code === SQLSTATE.SERIALIZATION || code === SQLSTATE.DEADLOCK
 }
 
-/** Nothing happened: somebody else's transaction holds a row, and keeps it. */
+/** Nothing happened: somebody else's transaction holds a row or a table, and keeps it. */
 export function isHeldByOthers(error: unknown): boolean {
   return sqlstateOf(error) === SQLSTATE.LOCK_TIMEOUT
 }
@@ -71,7 +71,7 @@ function describe(code: string | null, where: string): readonly [ErrorCode, stri
     case SQLSTATE.LOCK_TIMEOUT:
       return [
         "BELFRY_STORE_UNAVAILABLE",
-        `Another transaction on ${where} holds what was to be changed, and keeps it; nothing was changed.`,
+        `Another transaction on ${where} has locked what this call needs, and keeps it; nothing was changed.`,
       ]
     case "25006":
       return ["BELFRY_STORE_READ_ONLY", `${where} can't be written to: it is a standby, or set to read only.`]

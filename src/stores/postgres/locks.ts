@@ -3,6 +3,7 @@ import { Door } from "../../lock/door.ts"
 import type { Pool } from "./client.ts"
 import { Database, type DatabaseOptions, type Waiting } from "./database.ts"
 import { migrate } from "./migrations.ts"
+import { spanFrom } from "./rows.ts"
 
 const ACQUIRE = `
   select fence, held_for_ms
@@ -10,17 +11,17 @@ const ACQUIRE = `
 
 const EXTEND = `
   update belfry.locks
-  set expires_at = clock_timestamp() + $3 * interval '1 millisecond'
+  set expires_at = pg_catalog.clock_timestamp() + ${spanFrom("$3")}
   where name = $1
     and token = $2
-    and expires_at > clock_timestamp()
+    and expires_at > pg_catalog.clock_timestamp()
   returning 1`
 
 const RELEASE = `
   delete from belfry.locks
   where name = $1
     and token = $2
-    and expires_at > clock_timestamp()
+    and expires_at > pg_catalog.clock_timestamp()
   returning 1`
 
 // Those of processes that died and whose names nobody asked for again. Who died is started again, and then this is done.
@@ -30,7 +31,7 @@ const DELETE_FORGOTTEN = `
   where name in (
     select name
     from belfry.locks
-    where expires_at < clock_timestamp() - interval '1 hour'
+    where expires_at < pg_catalog.clock_timestamp() - interval '1 hour'
     limit 10000
     for update skip locked
   )`

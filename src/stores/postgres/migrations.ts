@@ -19,10 +19,16 @@ export const MIGRATIONS: readonly string[] = [
 
 /** 0 for a database that Belfry has never opened. */
 export async function schemaOf(client: Queryable, schema: string): Promise<number> {
-  const there = { text: "select to_regclass($1) is not null as is_there", values: [`"${schema}".migrations`] }
+  const there = {
+    text: "select pg_catalog.to_regclass($1) is not null as is_there",
+    values: [`"${schema}".migrations`],
+  }
   const { rows: found } = await client.query(there)
   if (!(found[0] as { is_there: boolean }).is_there) return 0
-  const text = inSchema("select coalesce(max(number), 0)::text as number from belfry.migrations", schema)
+  const text = inSchema(
+    "select coalesce(pg_catalog.max(number), 0)::text as number from belfry.migrations",
+    schema,
+  )
   const { rows } = await client.query({ text })
   return Number((rows[0] as { number: string }).number)
 }
@@ -40,7 +46,12 @@ export async function migrate(
   if (isCurrent(await schemaOf(client, schema), migrations, where)) return
   await client.query({ text: "begin" })
   try {
-    await client.query({ text: "select pg_advisory_xact_lock($1)", values: [hashText(`belfry ${schema}`)] })
+    // Views, defaults and conditions of triggers keep what their words mean now.
+    await client.query({ text: "set local search_path = pg_catalog, pg_temp" })
+    await client.query({
+      text: "select pg_catalog.pg_advisory_xact_lock($1)",
+      values: [hashText(`belfry ${schema}`)],
+    })
     await createSchema(client, schema)
     await client.query({ text: inSchema(CREATE_MIGRATIONS, schema) })
     const current = await schemaOf(client, schema)
@@ -62,7 +73,10 @@ export async function migrate(
 
 /** Not "if not exists", which asks for the right to make schemas also where one was made for us. */
 async function createSchema(client: Queryable, schema: string): Promise<void> {
-  const there = { text: "select to_regnamespace($1) is not null as is_there", values: [`"${schema}"`] }
+  const there = {
+    text: "select pg_catalog.to_regnamespace($1) is not null as is_there",
+    values: [`"${schema}"`],
+  }
   const { rows } = await client.query(there)
   if (!(rows[0] as { is_there: boolean }).is_there) {
     await client.query({ text: inSchema("create schema belfry", schema) })

@@ -1,7 +1,7 @@
 import type { Hint } from "../../store/store.ts"
 import type { Runner, Waiting } from "./database.ts"
 
-export const NOTIFY = "select pg_notify($1, hint) from unnest($2::text[]) as n(hint)"
+export const NOTIFY = "select pg_catalog.pg_notify($1, hint) from pg_catalog.unnest($2::text[]) as n(hint)"
 
 /** A server takes notifications one at a time, at each commit: a busy process sends one for all it did in this long. */
 const PAUSE_MS = 20

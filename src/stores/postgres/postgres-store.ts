@@ -17,7 +17,7 @@ import { Database, type DatabaseOptions, type Runner, type Waiting } from "./dat
 import { migrate } from "./migrations.ts"
 import { News, NOTIFY } from "./news.ts"
 import { rehearse } from "./rehearsal.ts"
-import { instantOf, ms } from "./rows.ts"
+import { instantOf, ms, NOW } from "./rows.ts"
 import { Session } from "./session.ts"
 import { claimRuns } from "./statements/claiming.ts"
 import { dueSchedules } from "./statements/due.ts"
@@ -33,7 +33,7 @@ import { SteppingBack } from "./stepping-back.ts"
 
 export type PostgresStore = TransactionalStore<Queryable>
 
-const SELECT_NOW = `select ${ms("date_trunc('milliseconds', clock_timestamp())")}`
+const SELECT_NOW = `select ${ms(NOW)}`
 
 /**
  * Everything in one schema of a PostgreSQL database. Each call is one statement, which takes effect whole or not at all, and
@@ -70,7 +70,7 @@ export function createPostgresStore(
 }
 
 function within(transaction: Queryable, door: Door, waiting: Waiting): Store {
-  const runner = async () => (await door.opened()).database.on(transaction)
+  const runner = async () => (await door.opened()).database.inside(transaction)
   return {
     ...operations({
       waiting,

@@ -1,21 +1,18 @@
 import type { Database } from "./database.ts"
-import { RUN_CHANGE } from "./run-lists.ts"
 import { CLAIM } from "./statements/claiming.ts"
 import { SELECT_DUE } from "./statements/due.ts"
-import { FIRE, FIRE_PARAMETERS } from "./statements/firing.ts"
-import { CHANGE_RUNS } from "./statements/transition.ts"
+import { FIRE, NO_PLANS } from "./statements/firing.ts"
+import { CHANGE_RUNS, NO_CHANGES } from "./statements/transition.ts"
 
 /** As many as a process that fires and works uses at once. */
 const CONNECTIONS = 3
 
-const nothing = (count: number) => Array.from({ length: count }, () => null)
-
 /** What the loops ask for, about nothing: who looks for none of those due takes no turn at them. */
 const CALLS: readonly (readonly [text: string, values: readonly unknown[]])[] = [
   [SELECT_DUE, [0, 1, 1, null, 0]],
-  [FIRE, nothing(FIRE_PARAMETERS)],
+  [FIRE, NO_PLANS],
   [CLAIM, ["", [], [], 1]],
-  [CHANGE_RUNS, nothing(RUN_CHANGE.length)],
+  [CHANGE_RUNS, NO_CHANGES],
 ]
 
 /**

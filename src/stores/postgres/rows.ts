@@ -6,14 +6,29 @@ import type { LogLevel, StoredLogLine, Worker } from "../../store/store.ts"
 export type Text = string | null
 export type Row = readonly Text[]
 
+/*
+ * Statements that are sent as they are, outside a function, are read with the session's `search_path`. A schema in it in which
+ * others may create objects must not change what they mean. So they name functions by their schema, and give operators the exact
+ * types that the server's own operators take: one that has to be fitted could be outbid by one in that schema that fits.
+ */
+
 /** An instant as milliseconds, but for a fraction that rounding takes away: exact arithmetic takes the server ten times as long. */
-export const ms = (column: string) => `date_part('epoch', ${column}) * 1000`
+export const ms = (column: string) => `pg_catalog.date_part('epoch', ${column}) * 1000::float8`
+
+/** The instant that a parameter gives in milliseconds. */
+export const instantFrom = (parameter: string) =>
+  `pg_catalog.to_timestamp(${parameter}::float8 / 1000::float8)`
+
+/** The time span that a parameter or column gives in milliseconds. */
+export const spanFrom = (value: string) => `${value}::float8 * interval '1 millisecond'`
+
+export const NOW = "pg_catalog.date_trunc('milliseconds', pg_catalog.clock_timestamp())"
 
 /** The store's clock, read once per statement. */
-export const CLOCK = "clock as materialized (select date_trunc('milliseconds', clock_timestamp()) as now)"
+export const CLOCK = `clock as materialized (select ${NOW} as now)`
 
 export const workerColumns = `
-    id, host, pid, to_json(tasks), slots, state, ${ms("started_at")}, ${ms("heartbeat_at")}, running`
+    id, host, pid, pg_catalog.to_json(tasks), slots, state, ${ms("started_at")}, ${ms("heartbeat_at")}, running`
 
 export function workerOf(row: Row): Worker {
   const [id, host, pid, tasks, slots, state, startedAt, heartbeatAt, running] = row as readonly string[]

@@ -27,8 +27,8 @@ function restOf(r: string): string {
   const names = ["missed", "retry", "timeout_ms", "reason", "by_name", "message", "details", "error"]
   const columns = names.map((column) => `${r}.${column}`).join(", ")
   return `case
-      when num_nonnulls(${columns}, ${r}.attempts, ${r}.outcome) > 0 or ${r}.failures > 0 or ${r}.lost > 0
-      then json_build_array(${columns}, ${r}.failures, ${r}.lost, ${storyOf(r)})
+      when pg_catalog.num_nonnulls(${columns}, ${r}.attempts, ${r}.outcome) > 0 or ${r}.failures > 0 or ${r}.lost > 0
+      then pg_catalog.json_build_array(${columns}, ${r}.failures, ${r}.lost, ${storyOf(r)})
     end`
 }
 

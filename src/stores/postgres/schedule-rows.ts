@@ -46,7 +46,7 @@ export const scheduleColumns = (s: string) =>
   SCHEDULE.map(([column, type]) => {
     const own = `${s}.${column}`
     if (type === "timestamptz") return ms(own)
-    return type === "json" ? `to_json(${own})` : own
+    return type === "json" ? `pg_catalog.to_json(${own})` : own
   }).join(", ")
 
 /** Of a function that returns `scheduleColumns`. */

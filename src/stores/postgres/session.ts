@@ -1,7 +1,6 @@
 import type { Hint } from "../../store/store.ts"
 import type { Pool, PoolClient, Queryable, SingleClient } from "./client.ts"
-import type { Database, Runner, Waiting } from "./database.ts"
-import { sqlstateOf } from "./faults.ts"
+import { type Database, isAnswered, type Runner, type Waiting } from "./database.ts"
 import type { Row } from "./rows.ts"
 
 const RECONNECT_MIN_MS = 200
@@ -23,6 +22,8 @@ export class Session {
   #busy: Promise<unknown> = Promise.resolve()
   #connecting: Promise<Queryable> | null = null
   #end: (() => void) | null = null
+  /** Whether a statement is under way: then it has to be ended before its connection. */
+  #isAsking = false
   #stopTimer: (() => void) | null = null
   #delayMs = RECONNECT_MIN_MS
   #isClosed = false
@@ -47,15 +48,18 @@ export class Session {
 
   async #rows(text: string, values: readonly unknown[] | undefined, endsAt: number): Promise<readonly Row[]> {
     const client = await this.#database.by(this.#connected(), endsAt)
+    this.#isAsking = true
     try {
       return await this.#database.on(client, endsAt).rows(text, values)
     } catch (error) {
-      // What the server refused leaves the connection as it was; else the next beat begins with another.
-      if (sqlstateOf((error as Error).cause) === null) {
+      // The next beat begins with another.
+      if (!isAnswered(error)) {
         this.#drop()
         this.#reconnectLater()
       }
       throw error
+    } finally {
+      this.#isAsking = false
     }
   }
 
@@ -101,6 +105,7 @@ export class Session {
   async #connect(): Promise<Queryable> {
     const endsAt = this.#database.endsAt()
     const client = await this.#ownClient(endsAt)
+    // Nothing on the server can make it wait: no statement is under way here that would outlive its connection.
     await this.#database.by(client.query({ text: `listen "${this.#channel}"` }), endsAt)
     this.#delayMs = RECONNECT_MIN_MS
     for (const hint of HINTS) this.tell(hint)
@@ -121,7 +126,11 @@ export class Session {
     return client
   }
 
-  #watch(client: SingleClient, end: () => void): void {
+  #watch(client: SingleClient, close: () => void): void {
+    const end = () => {
+      if (this.#isAsking) void this.#database.abandon(client, close)
+      else close()
+    }
     this.#end = end
     const onLost = () => {
       if (this.#end !== end) return

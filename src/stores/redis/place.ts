@@ -1,3 +1,4 @@
+import { placeOf as addressPlaceOf } from "../../core/address.ts"
 import { BelfryError } from "../../core/errors.ts"
 
 /** A cluster places a key by what stands in its first braces: so all keys of a prefix are on one node. */
@@ -11,11 +12,7 @@ export function taggedPrefix(prefix: string): string {
 /** For messages: where the server is, without the password. */
 export function placeOf(server: unknown): string {
   if (typeof server !== "string") return "the Redis server"
-  try {
-    const { host, pathname } = new URL(server)
-    return `Redis at ${host}${pathname.replace(/^\/$/, "")}`
-  } catch {
-    // The driver understands other forms too, and says what is wrong with this one.
-    return "Redis"
-  }
+  const place = addressPlaceOf(server)
+  // The driver understands other forms too, and says what is wrong with this one.
+  return place === null ? "Redis" : `Redis at ${place}`
 }

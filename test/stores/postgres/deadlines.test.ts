@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises"
 import type { PostgresStore } from "belfry/postgres"
 import pg from "pg"
 import { beforeEach, describe, inject, test } from "vitest"
-import { aClaim, aHeartbeat } from "../../../src/store/laws/factories.ts"
+import { aHeartbeat } from "../../../src/store/laws/factories.ts"
 import { type FaultProxy, faultProxy } from "../../support/fault-proxy.ts"
 import { migratedDatabase } from "../../support/fresh-database.ts"
 import { HandClock } from "./hand-clock.ts"
@@ -147,20 +147,6 @@ describe("a way that is slower than the deadline", () => {
     await store.heartbeat(aHeartbeat())
     await until(async () => (await connectionsTo(psql)) <= 3, "no connection is left over")
   })
-})
-
-test("a table that is locked for all writers, as while an index is built, is waited for by the deadline", async () => {
-  const store = await throughProxy()
-  await psql.query("begin")
-  await psql.query("lock table belfry.runs in share mode")
-
-  const claiming = rejectsWith("BELFRY_STORE_UNAVAILABLE", store.claim(aClaim()), /did not answer within/)
-  await until(async () => (await waitersForLocks(psql)) === 1)
-  clock.advance(DEADLINE_MS)
-  await claiming
-  await psql.query("rollback")
-
-  await store.claim(aClaim())
 })
 
 async function throughProxy(options = OPTIONS): Promise<PostgresStore> {

@@ -17,6 +17,8 @@ import { several } from "../../../src/store/laws/steps.ts"
 
 const page = { orderBy: "createdAt", before: null, limit: 20 } as const
 const before = { at: Date.now() - 10_000 * 60_000, id: "past10000" }
+/** For which one schedule has many runs. */
+export const AN_INSTANT = 1_700_000_000_000
 const ref = (number: number): RunRef => ({
   ...{ id: `running${number}`, state: "running", attempt: 1, failures: 0, lost: 0 },
 })
@@ -196,6 +198,32 @@ export const NOW_AND_THEN: readonly Asked[] = [
     most: 50,
     indexes: ["runs_schedule"],
     call: (store) => store.findRuns({ scheduleId: "s1" }, { ...page, orderBy: "scheduledFor", before }),
+  },
+  {
+    what: "a schedule's newest occurrences, of 20,000",
+    most: 50,
+    indexes: ["runs_schedule"],
+    call: (store) => store.findRuns({ scheduleId: "s1" }, { ...page, orderBy: "scheduledFor" }),
+  },
+  {
+    what: "a schedule's occurrences, of 20,000, from far back",
+    most: 50,
+    indexes: ["runs_schedule"],
+    call: (store) =>
+      store.findRuns(
+        { scheduleId: "s1" },
+        { ...page, orderBy: "scheduledFor", before: { at: Date.now() - 19_900 * 60_000, id: "past19900" } },
+      ),
+  },
+  {
+    what: "a page of 2,000 runs of a schedule for one instant",
+    most: 50,
+    indexes: ["runs_schedule"],
+    call: (store) =>
+      store.findRuns(
+        { scheduleId: "often" },
+        { ...page, orderBy: "scheduledFor", before: { at: AN_INSTANT, id: "once1500" } },
+      ),
   },
   {
     what: "a schedule's last success, of 20,000",

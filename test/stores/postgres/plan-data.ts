@@ -1,3 +1,5 @@
+import { AN_INSTANT } from "./plan-cases.ts"
+
 /** What the statements of the store are explained on: 20,000 schedules and 50,000 runs. */
 
 const SCHEDULES = 20_000
@@ -17,6 +19,13 @@ export const FILL = `
   from generate_series(1, 44000) as n,
     lateral (select case when n <= 20000 then 's1' else 's' || n % ${SCHEDULES} + 1 end as id) as s,
     lateral (select date_trunc('milliseconds', clock_timestamp()) - n * interval '1 minute' as at) as t;
+
+  -- A schedule whose runs are all for one instant, such as those of a backfill that was asked for again and again.
+  insert into belfry.runs (id, task, schedule_id, concurrency_key, scheduled_for, triggered_by, state, attempt, created_at,
+    started_at, completed_at)
+  select 'once' || n, 'report', 'often', 'schedule:often', to_timestamp(${AN_INSTANT} / 1000), 'backfill', 'succeeded', 1, at, at, at
+  from generate_series(1, 2000) as n,
+    lateral (select date_trunc('milliseconds', clock_timestamp()) - interval '1 year' + n * interval '1 second' as at) as t;
 
   -- The future, and what is due: of four priorities, and of a key that is full.
   insert into belfry.runs (id, task, triggered_by, state, priority, claimable_at)

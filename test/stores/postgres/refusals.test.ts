@@ -129,6 +129,16 @@ describe("where", () => {
     assert.equal(error.code, "BELFRY_STORE_UNAVAILABLE")
   })
 
+  test("a password that should have been encoded is refused, and no part of it is shown", () => {
+    const make = () => postgres("postgres://bob:correct@horse/battery@db/shop")
+
+    assert.throws(make, (error: BelfryError) => {
+      assert.equal(error.code, "BELFRY_STORE_UNFIT")
+      assert.match(error.message, /Encode it: \/ is %2F/)
+      return !/correct|horse|battery/.test(inspect(error))
+    })
+  })
+
   test("a URL that is none is told as such", async () => {
     const words = /^The database's URL can't be read\. Write postgres:\/\/user:password@host\/database\./
 

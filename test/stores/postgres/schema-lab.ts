@@ -70,7 +70,7 @@ class Schemas {
 }
 
 /** A machine that stands still for a while must not end a wait for one another. */
-function patienceIn(schema: string): string {
+export function patienceIn(schema: string): string {
   return `do $$
     declare
       each regprocedure;

@@ -11,8 +11,11 @@ export const ADD = engineFunction({
   name: "add",
   takes: newRunTypes(),
   returns: "is_whole boolean, run_id text",
-  declares: "this_instant timestamptz := date_trunc('milliseconds', clock_timestamp());",
+  declares: "this_instant timestamptz;",
+  // A lock of the whole table is waited for here. The clock is read after that: a run's delay begins when the run is stored.
   before: `
+    lock table belfry.runs in row exclusive mode;
+    this_instant := date_trunc('milliseconds', clock_timestamp());
     if $${LIVE_KEYS} is null then
       begin
         insert into belfry.runs (${NEW_RUN_COLUMNS})

@@ -15,13 +15,17 @@ export const CLAIM = engineFunction({
   takes: "for_worker text, of_tasks text[], leases_ms bigint[], up_to integer",
   returns: `look json, number bigint, ${CLAIMED_TYPES}`,
   declares: `
-    this_instant timestamptz := date_trunc('milliseconds', clock_timestamp());
+    this_instant timestamptz;
     places tid[];
     slots integer[];
     is_limited boolean;
     due_count bigint;
     next_at float8;`,
-  before: `${look()}
+  // A lock of the whole table is waited for here. The clock is read after that: else a lease could be over when it is given.
+  before: `
+    lock table belfry.runs in row exclusive mode;
+    this_instant := date_trunc('milliseconds', clock_timestamp());
+    ${look()}
     look := json_build_array(${ms("this_instant")}, due_count, next_at);
     return next;
     ${shareKeys()}`,
@@ -125,6 +129,9 @@ function look(): string {
 /**
  * Of several with one key, as many as the key has room for, each in a place of its own. The key's runs are counted again, since
  * this statement sees what was committed after the look: count and places must be of one moment.
+ *
+ * At most as many places are taken as runs of the key are running. So the first that is free for the n-th is among that many
+ * and n more: however high the limit is, the search is no longer.
  */
 function shareKeys(): string {
   return `
@@ -139,7 +146,7 @@ function shareKeys(): string {
             when d.concurrency_limit = 1 then 0
             else (
               select free.slot
-              from generate_series(0, d.concurrency_limit - 1) as free(slot)
+              from generate_series(0, (d.running + d.turn)::integer - 1) as free(slot)
               where not exists (
                 select 1
                 from belfry.runs as other

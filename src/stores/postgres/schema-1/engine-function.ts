@@ -3,9 +3,13 @@
  * and the planner is told what it can't know: that a statement of some milliseconds must not be compiled first (that took a
  * second), and that a table which was empty when a plan was made doesn't stay so.
  *
- * Belfry itself holds a row for milliseconds. Whoever holds one for longer is somebody else, in a transaction that may stay
- * open for an hour: a statement that isn't patient then gives up, and is sent again without that row. It is the server that
- * must give up: it would go on waiting for a client that has gone.
+ * No wait for a lock is longer than `lock_timeout`. It is the server that must give up: it would go on waiting for a client
+ * that has gone. A patient function waits for a little less than its caller, so the caller hears what was in the way. Belfry
+ * itself holds a row for milliseconds. Whoever holds one for longer is somebody else, in a transaction that may stay open for
+ * an hour: a function that isn't patient then gives up soon, and is called again without that row.
+ *
+ * `search_path` is fixed: else whoever may create objects in a schema of the session's path could put a function or an
+ * operator there that fits better than the server's own, and it would run with Belfry's rights.
  */
 export function engineFunction(about: EngineFunction): string {
   const {
@@ -21,11 +25,12 @@ export function engineFunction(about: EngineFunction): string {
   return `
   create function belfry.${name}(${takes}) returns table (${returns})
   language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set lock_timeout = '${isPatient ? "4s" : "500ms"}'
   set jit = off
   set enable_seqscan = off
   set plan_cache_mode = force_generic_plan
   ${isOfUnknownSize ? "set enable_hashjoin = off\n  set enable_mergejoin = off" : ""}
-  ${isPatient ? "" : "set lock_timeout = '500ms'"}
   as $$
   #variable_conflict use_column
   declare
@@ -48,7 +53,7 @@ export interface EngineFunction {
    * reading all of it. A claim of 100 among 50,000 runs took 30 ms, and now takes 10.
    */
   readonly isOfUnknownSize?: boolean
-  /** False where others may be in its way for long: then it gives up. */
+  /** False where others may be in its way for long: then it gives up soon. */
   readonly isPatient?: boolean
   readonly declares?: string
   /** Statements that go before. */

@@ -104,7 +104,8 @@ export const TABLES = `
   create index runs_finished on belfry.runs (created_at) where completed_at is not null;
   create index runs_completed on belfry.runs (completed_at) where completed_at is not null;
   create index runs_unusual on belfry.runs (state, created_at) where state in ('failed', 'cancelled', 'skipped');
-  create index runs_schedule on belfry.runs (schedule_id, scheduled_for) where schedule_id is not null;
+  -- With the id, in the order of a schedule's pages: else a page may sort all that is older.
+  create index runs_schedule on belfry.runs (schedule_id, scheduled_for, id) where schedule_id is not null;
   create index runs_schedule_completed on belfry.runs (schedule_id, completed_at)
     where schedule_id is not null and completed_at is not null;
 
@@ -135,7 +136,9 @@ export const TABLES = `
   -- A run's story with one more attempt ended; the newest fifty are kept.
   create function belfry.with_attempt(
     attempts jsonb, attempt integer, worker_id text, started_at timestamptz, ended_at timestamptz, outcome text, error text
-  ) returns jsonb language sql immutable as $$
+  ) returns jsonb language sql immutable
+  set search_path = pg_catalog, pg_temp
+  as $$
     select case
       when attempts is null then '[]'
       when jsonb_array_length(attempts) >= 50 then attempts - 0
@@ -163,6 +166,7 @@ export const TABLES = `
   create function belfry.acquire_lock(lock_name text, lock_token text, ttl_ms bigint)
   returns table (fence bigint, held_for_ms numeric)
   language plpgsql
+  set search_path = pg_catalog, pg_temp
   set lock_timeout = '4s'
   as $$
   #variable_conflict use_column

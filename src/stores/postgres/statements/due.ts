@@ -21,7 +21,7 @@ const SELECT_SUCCESSES = `
       order by r.completed_at desc
       limit 1
     )
-  from unnest($1::text[]) as on_id(id)`
+  from pg_catalog.unnest($1::text[]) as on_id(id)`
 
 const NOW = 0
 const NEXT = 1

@@ -1,7 +1,7 @@
 import { isFinished, type Run, type RunState } from "../../../core/run.ts"
 import type { RunFilter, RunPage, Worker } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
-import { workerColumns, workerOf } from "../rows.ts"
+import { instantFrom, workerColumns, workerOf } from "../rows.ts"
 import { runColumns, runOf } from "../run-rows.ts"
 
 export const SELECT_WORKERS = `
@@ -36,7 +36,7 @@ export function runsQuery(filter: RunFilter, { orderBy, before, limit }: RunPage
   if (before !== null) {
     values.push(before.at, before.id)
     const [at, id] = [`$${values.length - 1}`, `$${values.length}`]
-    conditions.push(`(r.${column}, r.id) < (to_timestamp(${at}::bigint / 1000.0), ${id})`)
+    conditions.push(`(r.${column}, r.id) < (${instantFrom(at)}, ${id})`)
   }
   values.push(limit)
   const inOrder = `order by r.${column} desc, r.id desc
@@ -88,7 +88,7 @@ export function countQuery(filter: RunFilter): Asked {
   const { conditions, values } = conditionsOf(filter)
   return {
     text: `
-  select r.state, count(*)
+  select r.state, pg_catalog.count(*)
   from belfry.runs as r
   ${conditions.length === 0 ? "" : `where ${conditions.join("\n    and ")}`}
   group by r.state`,

@@ -13,6 +13,8 @@ export const FIRE = `
   select f.plan, f.is_going, f.is_standing, f.created, f.is_sooner
   from belfry.fire(${PARAMETERS}) as f`
 
+export const NO_PLANS = Array.from({ length: FIRE_PARAMETERS }, () => null)
+
 export interface Fired {
   readonly answers: readonly FireAnswer[]
   readonly news: readonly Hint[]
@@ -53,6 +55,8 @@ async function fireTogether(runner: Runner, plans: readonly FirePlan[]): Promise
     const { cause } = error as Error
     const isHeld = isHeldByOthers(cause)
     if (!isTaken(cause) && !isHeld) throw error
+    // A fire of nothing waits for no row. If that fails too, somebody has locked a whole table, and no plan can happen.
+    if (isHeld) await runner.rows(FIRE, NO_PLANS)
     // A transaction that is still open has its live key: once that is committed or rolled back, it will be known whose it is.
     if (isHeld && plans.length === 1) return { answers: [{ outcome: "held" }], news: [] }
   }

@@ -1,13 +1,13 @@
 import type { LogLine, LogPage, StoredLogLine } from "../../../store/store.ts"
 import { jsonText } from "../../shared/apart.ts"
 import type { Runner } from "../database.ts"
-import { CLOCK, logLineOf, ms } from "../rows.ts"
+import { CLOCK, logLineOf, ms, spanFrom } from "../rows.ts"
 
 // Lines of a run that is gone have nowhere to go; a line that is there stays as it is, also one of the same call.
 const INSERT_LINES = `
   with ${CLOCK}
   insert into belfry.logs (run_id, attempt, number, at, level, message, fields)
-  select r.id, l.attempt, l.number, clock.now - l.ago_ms * interval '1 millisecond', l.level, l.message, l.fields::jsonb
+  select r.id, l.attempt, l.number, clock.now - ${spanFrom("l.ago_ms")}, l.level, l.message, l.fields::jsonb
   from unnest($1::text[], $2::integer[], $3::integer[], $4::bigint[], $5::text[], $6::text[], $7::text[])
     with ordinality as l(run_id, attempt, number, ago_ms, level, message, fields, place)
   join belfry.runs as r on r.id = l.run_id

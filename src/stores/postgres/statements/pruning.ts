@@ -1,6 +1,6 @@
 import type { Pruned, PruneRequest } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
-import { CLOCK, instantOf, ms } from "../rows.ts"
+import { CLOCK, instantOf, ms, spanFrom } from "../rows.ts"
 
 const PRUNE_RUNS = `
   select f.deleted, f.run_id, ${ms("f.completed_at")}
@@ -12,7 +12,7 @@ const PRUNE_WORKERS = `
   where id in (
     select w.id
     from belfry.workers as w, clock
-    where w.heartbeat_at < clock.now - $1::bigint * interval '1 millisecond'
+    where w.heartbeat_at < clock.now - ${spanFrom("$1")}
     order by w.id
     limit $2
   )

@@ -1,6 +1,7 @@
 import type { Schedule } from "../../../core/schedule.ts"
 import type { ScheduleFilter, Swap } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
+import { instantFrom } from "../rows.ts"
 import {
   DEFINITION_COLUMNS,
   definitionValues,
@@ -12,10 +13,10 @@ import {
 const COLUMNS = `id, revision, created_at, updated_at, declared_as, ${DEFINITION_COLUMNS}, next_run_at, covered_until,
     overrides, paused, run_count, last_run_id, last_run_at, last_error, finished_at, version`
 
-const VALUES = `$1, $2, to_timestamp($3::bigint / 1000.0), to_timestamp($4::bigint / 1000.0), $5, $6, $7, $8, $9, $10, $11,
-    $12::jsonb, $13, $14, $15::text[], $16::jsonb, $17::jsonb, to_timestamp($18::bigint / 1000.0),
-    to_timestamp($19::bigint / 1000.0), $20::jsonb, $21::jsonb, $22, $23, to_timestamp($24::bigint / 1000.0), $25,
-    to_timestamp($26::bigint / 1000.0), nextval('belfry.versions')`
+const VALUES = `$1, $2, ${instantFrom("$3")}, ${instantFrom("$4")}, $5, $6, $7, $8, $9, $10, $11,
+    $12::jsonb, $13, $14, $15::text[], $16::jsonb, $17::jsonb, ${instantFrom("$18")},
+    ${instantFrom("$19")}, $20::jsonb, $21::jsonb, $22, $23, ${instantFrom("$24")}, $25,
+    ${instantFrom("$26")}, pg_catalog.nextval('belfry.versions')`
 
 const INSERT_SCHEDULE = `
   insert into belfry.schedules (${COLUMNS})
@@ -84,7 +85,7 @@ export function schedulesQuery(
   add((p) => `s.id = any (${p}::text[])`, ids)
   add((p) => `s.owner = ${p}`, owner)
   add((p) => `s.task = ${p}`, task)
-  add((p) => `s.tags @> array[${p}::text]`, tag)
+  add((p) => `${p}::text = any (s.tags)`, tag)
   values.push(limit)
   return {
     text: `

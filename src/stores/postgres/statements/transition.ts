@@ -10,6 +10,8 @@ export const CHANGE_RUNS = `
   select f.is_awaited, f.changed
   from belfry.change($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) as f`
 
+export const NO_CHANGES = RUN_CHANGE.map(() => null)
+
 const SELECT_STATES = `
   select r.id, r.state, r.attempt
   from belfry.runs as r
@@ -63,6 +65,8 @@ async function changeGroup(
     const { cause } = error as Error
     if (changes.length === 1 && isTaken(cause)) return [{ outcome: "held" }]
     if (changes.length === 1 || !isHeldByOthers(cause)) throw error
+    // A change of nothing waits for no row. If that fails too, somebody has locked the whole table.
+    await runner.rows(CHANGE_RUNS, NO_CHANGES)
     return changeAlone(runner, changes, news)
   }
   const [isAwaited, changed] = row as readonly [Text, Text]

@@ -1,0 +1,155 @@
+import assert from "node:assert/strict"
+import { randomBytes } from "node:crypto"
+import pg from "pg"
+import { test, vi } from "vitest"
+import { succeed } from "../../../src/core/run.ts"
+import { systemClock } from "../../../src/engine/clock.ts"
+import {
+  aClaim,
+  aHeartbeat,
+  aPlan,
+  aPruning,
+  aRun,
+  aSchedule,
+  heldRun,
+} from "../../../src/store/laws/factories.ts"
+import { created, running } from "../../../src/store/laws/steps.ts"
+import { createPostgresLocks } from "../../../src/stores/postgres/locks.ts"
+import { MIGRATIONS } from "../../../src/stores/postgres/migrations.ts"
+import { poolFor } from "../../../src/stores/postgres/own-pool.ts"
+import { freshDatabase } from "../../support/fresh-database.ts"
+import { hostileObjects } from "./hostile-objects.ts"
+import { aPsql, aStore, atTheEnd, PATIENCE_MS } from "./scratch.ts"
+import { CALLS } from "./store-calls.ts"
+
+/**
+ * A role with no right but to create objects in `public`, which every role has on PostgreSQL 13 and 14, makes functions and
+ * operators there that fit the store's statements better than the server's own. None of them is ever called.
+ */
+
+test("objects that others create in public are never called with Belfry's rights", async () => {
+  const { texts } = await everything(await freshDatabase())
+  const url = await freshDatabase()
+  const psql = await aPsql(url)
+  await psql.query("grant create on schema public to public")
+  const intruder = await aRole(psql, url)
+  const owner = await aRole(psql, url)
+  await psql.query(`grant create on database "${new URL(url).pathname.slice(1)}" to ${owner.name}`)
+  const names = namesIn([...MIGRATIONS, ...texts])
+  const known = await psql.query("select distinct proname from pg_proc where proname = any ($1)", [names])
+  const intruding = await aPsql(intruder.url)
+  await intruding.query(hostileObjects(known.rows.map(({ proname }) => proname)))
+
+  await everything(owner.url)
+
+  assert.ok(known.rows.length > 30, "the functions' names were found")
+  assert.deepEqual((await psql.query("select distinct called from public.witness")).rows, [])
+})
+
+test("statements that are sent as they are name every function by its schema", async () => {
+  const { texts } = await everything(await freshDatabase())
+
+  const sent = texts.filter((text) => !MIGRATIONS.includes(text) && !/^\s*create /.test(text))
+  const unnamed = sent.flatMap((text) => namesIn([text], UNNAMED))
+
+  assert.ok(sent.length > 20, "statements were sent")
+  assert.deepEqual([...new Set(unnamed)], [])
+})
+
+/** What is called: the words before a bracket. */
+function namesIn(texts: readonly string[], pattern = /([a-z_]+)\(/g): readonly string[] {
+  const words = texts.flatMap((text) => [...calls(text).matchAll(pattern)].map((match) => match[1]!))
+  return [...new Set(words)]
+}
+
+const UNNAMED = /(?<![.\w"])([a-z_]+)\(/g
+
+/** Without aliases and what is the grammar's own: several lists in one unnest can't even be named by its schema. */
+function calls(text: string): string {
+  return text.replaceAll(/\bas \w+\(|\bcoalesce\(|(?<!\.)\bunnest\([^(),]+,/g, "")
+}
+
+/** Every call of the store and of its locks, on records that are there and on such as are not. */
+async function everything(url: string): Promise<{ texts: readonly string[] }> {
+  const { texts, stop } = heard()
+  const store = aStore(url)
+  await store.open()
+  for (const call of Object.values(CALLS)) await call(store)
+  await store.listen(() => undefined)
+  const on = aSchedule({ nextRunAt: 1, tags: ["t"], owner: "o" })
+  await created(store, on)
+  await created(store, aSchedule({ nextRunAt: 1, dependsOn: [{ scheduleId: on.id, withinMs: 1 }] }))
+  const { due } = await store.dueSchedules({ limit: 10 })
+  assert.equal(due.length, 2)
+  await store.fire(due.map(({ schedule }) => aPlan(schedule, { runs: [aRun({ liveKey: schedule.id })] })))
+  await store.enqueue([aRun({ liveKey: on.id }), aRun({ concurrencyKey: "k", concurrencyLimit: 2 })])
+  const run = await running(store, aRun({ retry: null, concurrencyKey: "k", concurrencyLimit: 2 }))
+  await store.heartbeat(aHeartbeat({ held: [heldRun(run), heldRun({ id: "gone", attempt: 1 })] }))
+  await store.transition([succeed(run, { message: "m", details: { n: 1 } })])
+  await store.transition([succeed(run, { message: "m", details: null })])
+  await store.heartbeat(aHeartbeat({ isLeaving: true }))
+  for (const orderBy of ["createdAt", "scheduledFor", "completedAt"] as const) {
+    const page = { orderBy, before: { at: 2_000_000_000_000, id: "z" }, limit: 10 }
+    await store.findRuns({}, page)
+    await store.findRuns({ ids: [run.id], scheduleId: on.id, task: "t", states: ["failed"] }, page)
+  }
+  await store.findRuns({ triggeredBy: ["api"], concurrencyKey: "k" }, { ...PAGE, orderBy: "createdAt" })
+  await store.countRuns({ task: "report" })
+  await store.findSchedules(
+    { ids: [on.id], owner: "o", task: "report", tag: "t" },
+    { afterId: null, limit: 1 },
+  )
+  const [stored] = await store.findSchedules({ tag: "t" }, { afterId: null, limit: 1 })
+  await store.putSchedule({ ...stored!, description: "changed" }, stored!.version)
+  await store.deleteSchedule(on.id, (await store.findSchedules({ ids: [on.id] }, LIST))[0]!.version)
+  await store.claim(aClaim())
+  await store.prune(aPruning({ olderThanMs: 0, silentForMs: 0 }))
+  await store.close()
+  await locked(url)
+  stop()
+  return { texts }
+}
+
+const PAGE = { before: null, limit: 10 } as const
+const LIST = { afterId: null, limit: 10 } as const
+
+async function locked(url: string): Promise<void> {
+  const makePool = async () => ({ pool: await poolFor(url, 1, PATIENCE_MS), isOurs: true })
+  const options = { schema: "belfry", deadlineMs: PATIENCE_MS, where: "here" }
+  const locks = createPostgresLocks(makePool, options, systemClock)
+  await locks.open()
+  const { outcome } = await locks.acquire("name", "token", 60_000)
+  assert.equal(outcome, "acquired")
+  assert.equal((await locks.acquire("name", "other", 60_000)).outcome, "held")
+  assert.equal(await locks.extend("name", "token", 60_000), true)
+  assert.equal(await locks.release("name", "token"), true)
+  await locks.close()
+}
+
+/** The texts of all that is sent from now on. */
+function heard(): { texts: readonly string[]; stop(): void } {
+  const texts: string[] = []
+  const query = pg.Client.prototype.query as (...given: unknown[]) => unknown
+  const spy = vi.spyOn(pg.Client.prototype, "query")
+  spy.mockImplementation(function (this: pg.Client, ...given: unknown[]) {
+    const { text } = given[0] as { text?: string }
+    if (text !== undefined) texts.push(text)
+    return query.apply(this, given)
+  } as never)
+  atTheEnd(() => spy.mockRestore())
+  return { texts, stop: () => spy.mockRestore() }
+}
+
+/** A role that may log in, and nothing else. It goes with the test. */
+async function aRole(psql: pg.Client, url: string): Promise<{ name: string; url: string }> {
+  const name = `belfry_test_${randomBytes(6).toString("hex")}`
+  await psql.query(`create role ${name} login password 'secret'`)
+  atTheEnd(async () => {
+    await psql.query(`drop owned by ${name} cascade`)
+    await psql.query(`drop role ${name}`)
+  })
+  const own = new URL(url)
+  own.username = name
+  own.password = "secret"
+  return { name, url: own.href }
+}

@@ -1,0 +1,246 @@
+import assert from "node:assert/strict"
+import { setImmediate } from "node:timers/promises"
+import { createScheduler, defineTask, silentLogger } from "belfry"
+import type { PostgresStore } from "belfry/postgres"
+import pg from "pg"
+import { afterAll, beforeAll, beforeEach, describe, inject, test } from "vitest"
+import { succeed } from "../../../src/core/run.ts"
+import { aClaim, aHeartbeat, aPlan, aRun, aSchedule, LONG_MS } from "../../../src/store/laws/factories.ts"
+import { created, runById, running, several } from "../../../src/store/laws/steps.ts"
+import { migratedDatabase } from "../../support/fresh-database.ts"
+import { type PgBouncer, startPgBouncer } from "../../support/pgbouncer.ts"
+import { HandClock } from "./hand-clock.ts"
+import { patienceIn } from "./schema-lab.ts"
+import {
+  anOpenStore,
+  aPsql,
+  aStoreOn,
+  atTheEnd,
+  connectionsTo,
+  rejectsWith,
+  until,
+  waitersForLocks,
+} from "./scratch.ts"
+import { countedStatements } from "./statement-count.ts"
+import { CALLS } from "./store-calls.ts"
+import { wrapped } from "./wrapped-pool.ts"
+
+/**
+ * Somebody locks Belfry's tables, as `vacuum full` and `alter table` do. Calls fail by their deadline, and nothing of theirs
+ * stays behind on the server: neither a statement that waits, nor a connection. Deadlines end when a test says.
+ */
+
+const DEADLINE_MS = 3_600_000
+/** One for each call, so that none of them waits for a connection. */
+const CONNECTIONS = 20
+const TABLES = ["schedules", "runs", "logs", "workers"].map((table) => `belfry.${table}`).join(", ")
+
+/** All that read or write a table. */
+const { now: _, ...OTHERS } = CALLS
+const ON_TABLES = Object.values(OTHERS)
+
+let url: string
+let psql: pg.Client
+let locker: pg.Client
+let clock: HandClock
+
+beforeEach(async () => {
+  url = await migratedDatabase()
+  psql = await aPsql(url)
+  locker = await aPsql(url)
+  clock = new HandClock()
+})
+
+describe("calls that are given up leave nothing behind:", () => {
+  let bouncer: PgBouncer
+
+  beforeAll(async () => {
+    bouncer = await startPgBouncer(inject("postgres"), { poolSize: CONNECTIONS + 5 })
+  })
+  afterAll(() => bouncer?.stop())
+
+  const WAYS: readonly (readonly [string, () => Promise<PostgresStore>])[] = [
+    ["on a pool of Belfry's own", () => anOpenStore(url, options())],
+    ["behind PgBouncer", () => anOpenStore(bouncer.through(url), options())],
+    ["on a user's pool", () => onPoolOf((pool) => pool)],
+    ["on a pool of another make", () => onPoolOf(wrapped)],
+  ]
+
+  test.each(WAYS)("%s", async (_way, open) => {
+    const store = await open()
+    // Only the deadline ends a wait here: the server itself waits for as long as it takes.
+    await psql.query(patienceIn("belfry"))
+    await lockTables()
+
+    for (let times = 0; times < 2; times++) {
+      await failByDeadline(ON_TABLES.map((call) => () => call(store)))
+      await until(async () => (await waitersForLocks(psql)) === 0, "no statement waits any more")
+    }
+
+    assert.equal(await statementsUnderWay(), 0)
+    await until(async () => (await connectionsTo(psql)) <= CONNECTIONS + 1, "no connection is left over")
+    await locker.query("rollback")
+    for (const call of ON_TABLES) await call(store)
+  })
+
+  test("in a user's transaction, which hears an error and can be rolled back", async () => {
+    const pool = aPool()
+    const store = aStoreOn(pool, options())
+    await store.open()
+    const client = await pool.connect()
+    await client.query("begin")
+    await lockTables()
+
+    const putting = store.within(client).putSchedule(aSchedule(), null)
+    const failing = rejectsWith("BELFRY_STORE_UNAVAILABLE", putting, /did not answer within/)
+    await until(async () => (await waitersForLocks(psql)) === 1)
+    clock.advance(DEADLINE_MS)
+    await failing
+    await client.query("rollback")
+
+    assert.equal(await waitersForLocks(psql), 0)
+    assert.equal((await client.query("select 1 as one")).rows[0].one, 1, "its connection is well")
+    client.release()
+  })
+
+  test("a store that is closed while its worker's heartbeat waits", async () => {
+    const store = await anOpenStore(url, options())
+    await lockTables()
+    const beating = rejectsWith("BELFRY_STORE_UNAVAILABLE", store.heartbeat(aHeartbeat()))
+    await until(async () => (await waitersForLocks(psql)) === 1)
+
+    await store.close()
+
+    await until(async () => (await connectionsTo(psql)) === 0, "its connections are gone")
+    await beating
+  })
+})
+
+test("every function of the engine gives up a lock by itself, before its caller does", async () => {
+  const { rows } = await psql.query(`
+    select proname as name, extract(epoch from substring(setting, 'lock_timeout=(.*)')::interval)::float8 as seconds
+    from pg_proc
+    left join lateral unnest(proconfig) as setting on setting like 'lock_timeout=%'
+    where pronamespace = 'belfry'::regnamespace
+      and proname in ('add', 'change', 'claim', 'due', 'extend', 'fire', 'prune', 'acquire_lock')`)
+
+  assert.equal(rows.length, 8)
+  for (const { name, seconds } of rows) assert.ok(seconds > 0 && seconds < 5, `${name}: ${seconds} s`)
+})
+
+test("a fire and several changes fail together while a table is locked, rather than one by one", async () => {
+  const store = await anOpenStore(url, options())
+  const schedules = await Promise.all(several(3, () => created(store, aSchedule())))
+  const runs = [await running(store, aRun()), await running(store, aRun())]
+  await locker.query("begin")
+  await locker.query("lock table belfry.runs in access exclusive mode")
+  const statements = countedStatements([psql, locker])
+
+  const plans = schedules.map((schedule) => aPlan(schedule, { runs: [aRun()] }))
+  await rejectsWith("BELFRY_STORE_UNAVAILABLE", store.fire(plans), /has locked/)
+  await rejectsWith("BELFRY_STORE_UNAVAILABLE", store.fire(plans.slice(0, 1)), /has locked/)
+  const ends = runs.map((run) => succeed(run, { message: null, details: null }))
+  await rejectsWith("BELFRY_STORE_UNAVAILABLE", store.transition(ends), /has locked/)
+
+  const once = ["belfry.fire", "belfry.fire"]
+  assert.deepEqual(statements, [...once, ...once, "belfry.change", "belfry.change"])
+})
+
+describe("a run that waited for a locked table", () => {
+  test.each(["access exclusive", "share"])("is claimed with a whole lease (%s)", async (mode) => {
+    const store = await anOpenStore(url, options())
+    await psql.query(patienceIn("belfry"))
+    await store.enqueue([aRun()])
+    await locker.query("begin")
+    await locker.query(`lock table belfry.runs in ${mode} mode`)
+    const claiming = store.claim(aClaim())
+    await until(async () => (await waitersForLocks(psql)) === 1)
+
+    const lockedUntil = await store.now()
+    await locker.query("commit")
+    const { runs, now } = await claiming
+
+    assert.ok(now >= lockedUntil, "the clock was read after the wait")
+    assert.equal(runs[0]!.claimableAt, now + LONG_MS)
+    assert.equal((await runById(store, runs[0]!.id)).claimableAt, runs[0]!.claimableAt)
+  })
+
+  test("is stored with its whole delay", async () => {
+    const store = await anOpenStore(url, options())
+    await psql.query(patienceIn("belfry"))
+    await locker.query("begin")
+    await locker.query("lock table belfry.runs in access exclusive mode")
+    const run = aRun({ delayMs: 1_000 })
+    const enqueuing = store.enqueue([run])
+    await until(async () => (await waitersForLocks(psql)) === 1)
+
+    const lockedUntil = await store.now()
+    await locker.query("commit")
+    await enqueuing
+
+    assert.ok((await runById(store, run.id)).claimableAt! >= lockedUntil + 1_000)
+  })
+
+  test("is performed once, as attempt 1, however many claims were given up", async () => {
+    const store = await anOpenStore(url, options())
+    const performed: number[] = []
+    const task = defineTask({ name: "report", run: ({ run }) => void performed.push(run.attempt) })
+    await psql.query(patienceIn("belfry"))
+    await store.enqueue(several(5, () => aRun()))
+    await lockTables()
+    for (let times = 0; times < 4; times++) {
+      await failByDeadline(several(3, () => () => store.claim(aClaim())))
+    }
+    await until(async () => (await waitersForLocks(psql)) === 0)
+
+    await locker.query("rollback")
+    const scheduler = createScheduler({ store, tasks: [task], logger: silentLogger })
+    atTheEnd(() => scheduler.stop())
+    await scheduler.start()
+
+    await until(() => performed.length >= 5, "all are performed")
+    assert.deepEqual(performed, [1, 1, 1, 1, 1])
+  })
+})
+
+const options = () => ({ deadlineMs: DEADLINE_MS, connections: CONNECTIONS, clock })
+
+function aPool(): pg.Pool {
+  const pool = new pg.Pool({ connectionString: url, max: CONNECTIONS, application_name: "belfry" })
+  pool.on("error", () => undefined)
+  atTheEnd(() => pool.end())
+  return pool
+}
+
+async function onPoolOf(make: (pool: pg.Pool) => Parameters<typeof aStoreOn>[0]): Promise<PostgresStore> {
+  const store = aStoreOn(make(aPool()), options())
+  await store.open()
+  return store
+}
+
+async function lockTables(): Promise<void> {
+  await locker.query("begin")
+  await locker.query(`lock table ${TABLES} in access exclusive mode`)
+}
+
+/** All at once: each waits on the server when the deadline ends. */
+async function failByDeadline(calls: readonly (() => Promise<unknown>)[]): Promise<void> {
+  const words = /did not answer within 3600 s\./
+  const failing = Promise.all(calls.map((call) => rejectsWith("BELFRY_STORE_UNAVAILABLE", call(), words)))
+  await until(async () => (await waitersForLocks(psql)) === calls.length, "all of them wait for a lock")
+  await setImmediate()
+
+  clock.advance(DEADLINE_MS)
+
+  await failing
+}
+
+/** Others' than the test's own. */
+async function statementsUnderWay(): Promise<number> {
+  const { rows } = await psql.query(
+    `select count(*)::int as count
+    from pg_stat_activity
+    where datname = current_database() and state = 'active' and pid <> pg_backend_pid()`,
+  )
+  return rows[0].count
+}
