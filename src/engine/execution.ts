@@ -99,6 +99,7 @@ export class Execution {
   /** Once. Answers the change to make, or null if the run is no longer ours to change. */
   async perform(): Promise<RunChange | null> {
     if (isPoison(this.run)) return giveUp(this.run)
+    if (this.#abortedBy !== null) return this.#changeFor({ kind: "aborted", cause: this.#abortedBy })
     const timeoutMs = this.#timeoutMs
     const cancelTimeout =
       timeoutMs === null ? null : this.#clock.setTimer(timeoutMs, () => this.abort("timeout"))

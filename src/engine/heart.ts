@@ -5,6 +5,7 @@ import type { Events } from "./events.ts"
 import type { Execution } from "./execution.ts"
 import type { Logger } from "./logger.ts"
 import { Loop } from "./loop.ts"
+import type { TimeLimit } from "./time-limit.ts"
 
 /** The part of a lease that is relied on; the rest is for clocks that disagree and answers under way. */
 const USABLE = 0.9
@@ -59,15 +60,23 @@ export class Heart {
     this.#loop.wake()
   }
 
-  /** The last beat says goodbye. If it gets lost the worker's record simply grows old. */
-  async stop(): Promise<void> {
+  async stop(limit: TimeLimit): Promise<void> {
     this.#watch.callOff()
     this.#nextBeat.callOff()
+    await limit.allows("goodbye", this.#sayGoodbye(limit))
+  }
+
+  /** The last beat. If it gets lost the worker's record simply grows old. */
+  async #sayGoodbye(limit: TimeLimit): Promise<void> {
+    const { store, logger, events } = this.#context
     await this.#loop.stop()
+    if (limit.isOver) return
     try {
-      await this.#context.store.heartbeat({ worker: this.#context.describe(), isLeaving: true, held: [] })
+      await store.heartbeat({ worker: this.#context.describe(), isLeaving: true, held: [] })
     } catch (error) {
-      this.#context.events.error(error, "heartbeat")
+      const facts = { component: "heartbeat", error: describeThrown(error) }
+      logger.warn(facts, "The worker could not say goodbye; it is shown as silent until its record is pruned")
+      events.error(error, "heartbeat")
     }
   }
 

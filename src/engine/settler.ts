@@ -1,3 +1,4 @@
+import { BelfryError } from "../core/errors.ts"
 import { isAlreadyMade, type RunChange } from "../core/run.ts"
 import type { Store, TransitionAnswer } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
@@ -15,8 +16,11 @@ export class Settler {
   readonly #store: Store
   readonly #clock: Clock
   #waiting: Waiting[] = []
+  /** Under way. */
+  #sent: readonly Waiting[] = []
   #isSending = false
-  #sent = 0
+  #isOver = false
+  #endPause: (() => void) | null = null
 
   constructor(store: Store, clock: Clock) {
     this.#store = store
@@ -25,15 +29,25 @@ export class Settler {
 
   /** How many changes have no answer yet. */
   get size(): number {
-    return this.#waiting.length + this.#sent
+    return this.#waiting.length + this.#sent.length
   }
 
   /** True if the change is in the store; false if the store refused it because the run has moved on. */
   settle(change: RunChange): Promise<boolean> {
+    if (this.#isOver) return Promise.reject(tooLate())
     return new Promise((resolve, reject) => {
       this.#waiting.push({ change, resolve, reject, tries: 0 })
       void this.#send()
     })
+  }
+
+  /** Nothing is sent from now on, and nobody waits for an answer any more. */
+  giveUp(): void {
+    this.#isOver = true
+    const given = [...this.#sent, ...this.#waiting]
+    this.#waiting = []
+    for (const { reject } of given) reject(tooLate())
+    this.#endPause?.()
   }
 
   async #send(): Promise<void> {
@@ -43,16 +57,16 @@ export class Settler {
     await Promise.resolve()
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, BATCH)
-      this.#sent = batch.length
+      this.#sent = batch
       try {
         const answers = await this.#store.transition(batch.map(({ change }) => change))
-        this.#sent = 0
+        this.#sent = []
         batch.forEach(({ change, resolve }, index) => {
           resolve(isMade(change, answers[index]!))
         })
       } catch (error) {
-        this.#sent = 0
-        await this.#sendAgain(batch, error)
+        this.#sent = []
+        if (!this.#isOver) await this.#sendAgain(batch, error)
       }
     }
     this.#isSending = false
@@ -73,7 +87,13 @@ export class Settler {
 
   #pause(delayMs: number): Promise<void> {
     return new Promise((resolve) => {
-      this.#clock.setTimer(delayMs, resolve)
+      const end = () => {
+        cancelTimer()
+        this.#endPause = null
+        resolve()
+      }
+      const cancelTimer = this.#clock.setTimer(delayMs, end)
+      this.#endPause = end
     })
   }
 }
@@ -83,6 +103,13 @@ interface Waiting {
   readonly tries: number
   resolve(isMade: boolean): void
   reject(error: unknown): void
+}
+
+function tooLate(): BelfryError {
+  return new BelfryError(
+    "BELFRY_STORE_UNAVAILABLE",
+    "The store had not answered when the scheduler's stop ended.",
+  )
 }
 
 function isMade(change: RunChange, answer: TransitionAnswer): boolean {

@@ -12,6 +12,7 @@ import { Loop } from "./loop.ts"
 import { LostAnswers } from "./lost-answers.ts"
 import { Settler } from "./settler.ts"
 import type { AnyTask } from "./task.ts"
+import { TimeLimit } from "./time-limit.ts"
 
 /** Claims due runs of its tasks while it has free slots, performs them, and settles them. */
 export class Worker {
@@ -27,6 +28,8 @@ export class Worker {
   /** There is more due than was given, or no room to ask for it: then a run that ends makes some. */
   #isShortOfRoom = true
   #isDraining = false
+  /** The time to finish is over: what is claimed only now is given back unbegun. */
+  #isLeaving = false
   #isIdle = false
   #whenEmpty: (() => void) | null = null
 
@@ -78,15 +81,16 @@ export class Worker {
 
   /**
    * Takes nothing new, lets what is running finish within the time given, then aborts it and gives it back at once, so
-   * that another worker needn't wait for a lease to end.
+   * that another worker needn't wait for a lease to end. What the store doesn't answer by the limit is given up.
    */
-  async stop(timeoutMs: number): Promise<void> {
+  async stop(timeoutMs: number, limit: TimeLimit): Promise<void> {
     this.#isDraining = true
-    await this.#claiming.stop()
-    await this.#drained(timeoutMs)
+    const isEmpty = this.#claiming.stop().then(() => this.#emptied())
+    await new TimeLimit(this.#context.clock, timeoutMs).allows("runs", isEmpty)
+    this.#isLeaving = true
     for (const execution of this.#running.values()) execution.abort("stopping")
-    await this.#drained(null)
-    await this.#heart.stop()
+    if (!(await limit.allows("runs", isEmpty))) this.#settler.giveUp()
+    await this.#heart.stop(limit)
   }
 
   async #claim(): Promise<number> {
@@ -164,6 +168,7 @@ export class Worker {
     })
     this.#running.set(run.id, execution)
     this.#heart.hold(execution, askedAt)
+    if (this.#isLeaving) execution.abort("stopping")
     void this.#finish(execution)
   }
 
@@ -247,16 +252,11 @@ export class Worker {
     }
   }
 
-  /** Resolves when nothing is running, or after the time given. */
-  #drained(timeoutMs: number | null): Promise<void> {
-    if (this.#running.size === 0 || timeoutMs === 0) return Promise.resolve()
+  /** Resolves when nothing is running. */
+  #emptied(): Promise<void> {
+    if (this.#running.size === 0) return Promise.resolve()
     return new Promise((resolve) => {
-      const cancelTimer =
-        timeoutMs === null ? () => undefined : this.#context.clock.setTimer(timeoutMs, resolve)
-      this.#whenEmpty = () => {
-        cancelTimer()
-        resolve()
-      }
+      this.#whenEmpty = resolve
     })
   }
 }
