@@ -1,3 +1,4 @@
+import type { Progress } from "../core/run.ts"
 import { describeThrown } from "../core/thrown.ts"
 import type { HeldRun, Store, Worker as WorkerRecord } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
@@ -16,6 +17,8 @@ export function isLeaseSpent(leaseMs: number, elapsedMs: number): boolean {
 
 /** Progress is gathered for this long before it is stored. */
 const PROGRESS_AFTER_MS = 1_000
+/** What the end of a run gives its last progress: one beat, and never more than this time. */
+const LAST_PROGRESS_MAX_MS = 2_000
 
 /**
  * One heartbeat for all that a worker holds. It beats three times a lease while anything is held, and rarely otherwise.
@@ -27,6 +30,8 @@ export class Heart {
   readonly #loop: Loop
   /** What is held. By our own monotonic clock: when each lease, if not extended, must be given up. */
   readonly #deadlines = new Map<Execution, number>()
+  /** Those that have ended and wait for a beat to store their last progress. */
+  readonly #waiting = new Map<Execution, () => void>()
   readonly #watch: Alarm
   readonly #nextBeat: Alarm
 
@@ -41,6 +46,7 @@ export class Heart {
       longestSleepMs: context.pollMs,
       turn: () => this.#beat(),
       onFault: (error, count) => {
+        for (const resolve of this.#waiting.values()) resolve()
         if (count === 1)
           context.logger.error(
             { component: "heartbeat", error: describeThrown(error) },
@@ -92,6 +98,20 @@ export class Heart {
     this.#nextBeat.setFor(this.#context.clock.monotonic() + PROGRESS_AFTER_MS)
   }
 
+  /** At the end of a run: resolves when its progress is stored, or given up. Runs that end together share a beat. */
+  async storeProgress(execution: Execution): Promise<void> {
+    if (this.#loop.isFaulty) return
+    await new Promise<void>((resolve) => {
+      const cancelTimer = this.#context.clock.setTimer(LAST_PROGRESS_MAX_MS, resolve)
+      this.#waiting.set(execution, () => {
+        cancelTimer()
+        resolve()
+      })
+      this.#loop.wake()
+    })
+    this.#waiting.delete(execution)
+  }
+
   release(execution: Execution): void {
     this.#deadlines.delete(execution)
   }
@@ -99,11 +119,15 @@ export class Heart {
   async #beat(): Promise<number> {
     const { store, clock } = this.#context
     const held = [...this.#deadlines.keys()]
+    const heldRuns = held.map(heldRunOf)
     const sentAt = clock.monotonic()
     const answer = await store.heartbeat({
       worker: this.#context.describe(),
       isLeaving: false,
-      held: held.map(heldRunOf),
+      held: heldRuns,
+    })
+    held.forEach((execution, index) => {
+      this.#onProgressStored(execution, heldRuns[index]!.progress)
     })
     const gone = new Map(answer.gone.map((entry) => [`${entry.runId} ${entry.attempt}`, entry.why]))
     for (const execution of held) {
@@ -114,6 +138,11 @@ export class Heart {
       else this.#lose(execution, why)
     }
     return this.#rhythm()
+  }
+
+  #onProgressStored(execution: Execution, progress: Progress | null): void {
+    if (progress !== null) execution.onProgressStored(progress)
+    if (execution.unsentProgress === null) this.#waiting.get(execution)?.()
   }
 
   #lose(execution: Execution, why: "cancelled" | "lost"): void {
@@ -184,6 +213,6 @@ function heldRunOf(execution: Execution): HeldRun {
     runId: execution.run.id,
     attempt: execution.run.attempt,
     leaseMs: execution.leaseMs,
-    progress: execution.progress,
+    progress: execution.unsentProgress,
   }
 }

@@ -165,6 +165,7 @@ export class Worker {
       clock,
       leaseMs,
       onProgress: () => this.#heart.onProgress(),
+      storeProgress: (ended) => this.#heart.storeProgress(ended),
     })
     this.#running.set(run.id, execution)
     this.#heart.hold(execution, askedAt)
