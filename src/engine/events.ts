@@ -12,7 +12,7 @@ export type RunEvent = RunFacts & RunHappening
 export type RunHappening =
   | { readonly type: "created" }
   | { readonly type: "skipped"; readonly reason: SkipReason; readonly message: string | null }
-  /** `latenessMs` counts from the nominal time, or from its creation, to the start. */
+  /** `latenessMs` counts from the instant the attempt was due to its start; never negative. */
   | { readonly type: "started"; readonly latenessMs: number }
   | { readonly type: "succeeded"; readonly message: string | null; readonly details: Json }
   | { readonly type: "retrying"; readonly error: string | null; readonly retryInMs: number }

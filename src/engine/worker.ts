@@ -1,4 +1,5 @@
 import type { Instant } from "../core/instant.ts"
+import { latenessMs } from "../core/lateness.ts"
 import { isFinished, type Run, type RunChange } from "../core/run.ts"
 import { describeThrown } from "../core/thrown.ts"
 import type { Claimed, Store, Worker as WorkerRecord } from "../store/store.ts"
@@ -150,12 +151,12 @@ export class Worker {
       this.#lostAnswers.suspect(leaseMs)
       return
     }
-    const latenessMs = Math.max(0, now - (run.scheduledFor ?? run.createdAt))
+    const lateMs = latenessMs(run, now)
     logger.debug(
-      { component: "worker", runId: run.id, task: run.task, attempt: run.attempt, latenessMs },
+      { component: "worker", runId: run.id, task: run.task, attempt: run.attempt, latenessMs: lateMs },
       "Started",
     )
-    events.emit(run, { type: "started", latenessMs })
+    events.emit(run, { type: "started", latenessMs: lateMs })
     // The same run again means that we lost it, and the store has given it back to us: the older attempt must go.
     this.#drop(run.id)
     const execution = new Execution({
