@@ -20,8 +20,9 @@ export type RunHappening =
   | { readonly type: "failed" | "lost"; readonly error: string | null }
   /** Given back unfinished, by a worker that stops. */
   | { readonly type: "released" }
+  /** Somebody cancelled the run, or a newer one replaced it. Told when the attempt has ended. */
   | { readonly type: "cancelled" }
-  /** Our answer came too late: the run was taken away or cancelled, and the store refused it. */
+  /** Our answer came too late: the run was taken away, and the store refused it. */
   | { readonly type: "refused" }
 
 /** Which run an event is about. */

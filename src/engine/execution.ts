@@ -100,6 +100,10 @@ export class Execution {
     return this.#progress === this.#storedProgress ? null : this.#progress
   }
 
+  get wasCancelled(): boolean {
+    return this.#abortedBy?.why === "cancelled"
+  }
+
   onProgressStored(progress: Progress): void {
     this.#storedProgress = progress
   }

@@ -147,7 +147,6 @@ export class Heart {
 
   #lose(execution: Execution, why: "cancelled" | "lost"): void {
     this.#deadlines.delete(execution)
-    if (why === "cancelled") this.#context.events.emit(execution.run, { type: "cancelled" })
     execution.abort(why === "cancelled" ? "cancelled" : "lease-lost")
   }
 

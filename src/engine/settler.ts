@@ -8,6 +8,9 @@ const BATCH = 1_000
 /** A change that can't be stored for this long is dropped: its lease ends, and another worker takes the run. */
 const TRIES = 8
 
+/** `cancelled`: somebody cancelled the run while this attempt performed it. `refused`: the run has moved on otherwise. */
+export type Settled = "made" | "cancelled" | "refused"
+
 /**
  * Sends the ends of runs to the store. One call is under way at a time and takes everything that gathered meanwhile, so
  * a busy worker pays one round trip for many runs and an idle one waits for nobody.
@@ -32,8 +35,7 @@ export class Settler {
     return this.#waiting.length + this.#sent.length
   }
 
-  /** True if the change is in the store; false if the store refused it because the run has moved on. */
-  settle(change: RunChange): Promise<boolean> {
+  settle(change: RunChange): Promise<Settled> {
     if (this.#isOver) return Promise.reject(tooLate())
     return new Promise((resolve, reject) => {
       this.#waiting.push({ change, resolve, reject, tries: 0 })
@@ -62,7 +64,7 @@ export class Settler {
         const answers = await this.#store.transition(batch.map(({ change }) => change))
         this.#sent = []
         batch.forEach(({ change, resolve }, index) => {
-          resolve(isMade(change, answers[index]!))
+          resolve(settledBy(change, answers[index]!))
         })
       } catch (error) {
         this.#sent = []
@@ -101,7 +103,7 @@ export class Settler {
 interface Waiting {
   readonly change: RunChange
   readonly tries: number
-  resolve(isMade: boolean): void
+  resolve(settled: Settled): void
   reject(error: unknown): void
 }
 
@@ -112,7 +114,9 @@ function tooLate(): BelfryError {
   )
 }
 
-function isMade(change: RunChange, answer: TransitionAnswer): boolean {
-  if (answer.outcome === "done") return true
-  return answer.outcome === "stale" && isAlreadyMade(change, answer)
+function settledBy(change: RunChange, answer: TransitionAnswer): Settled {
+  if (answer.outcome === "done") return "made"
+  if (answer.outcome === "held") return "refused"
+  if (isAlreadyMade(change, answer)) return "made"
+  return answer.state === "cancelled" && answer.attempt === change.ifAttempt ? "cancelled" : "refused"
 }

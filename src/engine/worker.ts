@@ -11,7 +11,7 @@ import { Heart, isLeaseSpent } from "./heart.ts"
 import type { Logger } from "./logger.ts"
 import { Loop } from "./loop.ts"
 import { LostAnswers } from "./lost-answers.ts"
-import { Settler } from "./settler.ts"
+import { type Settled, Settler } from "./settler.ts"
 import type { AnyTask } from "./task.ts"
 import { TimeLimit } from "./time-limit.ts"
 
@@ -185,8 +185,8 @@ export class Worker {
     const { run } = execution
     try {
       const change = await execution.perform()
-      const isMade = change !== null && (await this.#settle(change))
-      this.#report(run, change, isMade)
+      const whyNot = execution.wasCancelled ? "cancelled" : "refused"
+      this.#report(run, change, change === null ? whyNot : await this.#settle(change))
     } catch (error) {
       this.#context.logger.error(
         { component: "worker", runId: run.id, error: describeThrown(error) },
@@ -209,17 +209,22 @@ export class Worker {
     if ((isForKey || this.#isShortOfRoom) && !this.#isDraining) this.#claiming.wake()
   }
 
-  #settle(change: RunChange): Promise<boolean> {
+  #settle(change: RunChange): Promise<Settled> {
     const settled = this.#settler.settle(change)
     this.#makeRoom()
     return settled
   }
 
-  #report(run: Run, change: RunChange | null, isMade: boolean): void {
+  #report(run: Run, change: RunChange | null, settled: Settled): void {
     const { events, logger } = this.#context
     const { id: runId, task, scheduleId, attempt } = run
     const facts = { component: "worker", runId, task, scheduleId, attempt }
-    if (change === null || !isMade) {
+    if (settled === "cancelled") {
+      logger.info(facts, "Cancelled")
+      events.emit(run, { type: "cancelled" })
+      return
+    }
+    if (change === null || settled === "refused") {
       logger.warn(
         facts,
         "The run was no longer ours to finish; what this attempt did is not recorded as its end",
