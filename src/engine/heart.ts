@@ -137,7 +137,7 @@ export class Heart {
       if (why === undefined) this.#extend(execution, sentAt)
       else this.#lose(execution, why)
     }
-    return this.#rhythm()
+    return rhythmOf(held)
   }
 
   #onProgressStored(execution: Execution, progress: Progress | null): void {
@@ -148,10 +148,6 @@ export class Heart {
   #lose(execution: Execution, why: "cancelled" | "lost"): void {
     this.#deadlines.delete(execution)
     execution.abort(why === "cancelled" ? "cancelled" : "lease-lost")
-  }
-
-  #rhythm(): number {
-    return Math.min(...[...this.#deadlines.keys()].map((execution) => execution.leaseMs)) / 3
   }
 
   #extend(execution: Execution, since: number): void {
@@ -167,6 +163,14 @@ export class Heart {
       else this.#watch.setFor(deadline)
     }
   }
+}
+
+/**
+ * When the next beat is due after one that carried these. Also after they all were taken away: a worker that was said to hold
+ * runs counts as silent when a lease has passed, so the next beat has to say in time that it holds none.
+ */
+function rhythmOf(held: readonly Execution[]): number {
+  return Math.min(...held.map(({ leaseMs }) => leaseMs)) / 3
 }
 
 /** One timer, to the earliest of the instants it was set for since it last rang. */
