@@ -12,6 +12,7 @@ import type { Loop } from "./loop.ts"
 import { createPruning, type Retention } from "./pruning.ts"
 import type { AnyTask } from "./task.ts"
 import { TimeLimit } from "./time-limit.ts"
+import { UnofferedTasks } from "./unoffered-tasks.ts"
 import { Worker } from "./worker.ts"
 
 /** What a process does: turn due schedules into runs, perform runs, or both. */
@@ -33,6 +34,7 @@ export class Engine {
   readonly #worker: Worker
   readonly #pruning: Loop
   readonly #declared: DeclaredSchedules
+  readonly #unoffered: UnofferedTasks
   #roles: readonly Role[] = []
   #isRunning = false
   #isOver = false
@@ -44,11 +46,15 @@ export class Engine {
     // Some stores give no hints: what this process fires, its own worker must not wait for.
     this.#local = new LocalFiring({ ...context, onFired: () => this.#worker.wake() })
     this.#declared = new DeclaredSchedules(context)
+    this.#unoffered = new UnofferedTasks(context)
     this.#pruning = createPruning({ ...context, everyMs: PRUNE_EVERY_MS })
     this.#firing = new Firing({
       ...context,
       onFired: (schedule, plan) => {
-        if (plan.runs.length > 0) this.#worker.wake()
+        if (plan.runs.some(({ state }) => state === "pending")) {
+          this.#worker.wake()
+          this.#unoffered.onFired(schedule.task)
+        }
         this.#declared.onFired(schedule, plan)
       },
       onOutage: (since) => this.#local.standIn(this.#declared.seen, since),
@@ -71,6 +77,7 @@ export class Engine {
     this.#declared.start(about.declared)
     if (this.#roles.includes("fire")) {
       this.#firing.start()
+      this.#unoffered.start(this.#roles.includes("work") ? tasks.map(({ name }) => name) : [])
       this.#local.start(about.local)
     }
     if (this.#roles.includes("work")) this.#worker.start()
@@ -105,7 +112,7 @@ export class Engine {
   async #stopLoops(timeoutMs: number, limit: TimeLimit): Promise<void> {
     const { events } = this.#context
     const firing = Promise.all([this.#firing.stop(), this.#local.stop()])
-    const others = Promise.all([this.#declared.stop(), this.#pruning.stop()])
+    const others = Promise.all([this.#declared.stop(), this.#unoffered.stop(), this.#pruning.stop()])
     if (this.#roles.includes("work")) await this.#worker.stop(timeoutMs, limit)
     await limit.allows("firing", firing)
     await limit.allows("housekeeping", others)
