@@ -1,3 +1,4 @@
+import { MINUTE } from "../core/instant.ts"
 import type { FirePlan } from "../core/plan.ts"
 import type { Schedule } from "../core/schedule.ts"
 import { describeThrown } from "../core/thrown.ts"
@@ -8,6 +9,8 @@ import type { Logger } from "./logger.ts"
 import { Loop } from "./loop.ts"
 
 const PAGE = 500
+/** A schedule that is gone for longer was deleted: a store notices within this time that it has lost something. */
+const GONE_KEPT_MS = 5 * MINUTE
 
 /**
  * The stored schedules that this process declares, as last seen: what it goes on with if they can't be read any more. Read
@@ -15,9 +18,10 @@ const PAGE = 500
  */
 export class DeclaredSchedules {
   readonly #store: Store
+  readonly #clock: Clock
   readonly #seen = new Map<string, Schedule>()
-  /** Not there any more at the last look: deleted, or lost by a store that says so only after we looked. */
-  #gone: readonly Schedule[] = []
+  /** Not there any more, since when by our own clock: deleted, or lost by a store that says so only after several polls. */
+  readonly #gone = new Map<string, { readonly schedule: Schedule; readonly since: number }>()
   readonly #loop: Loop
   #ids: readonly string[] = []
   #isToRestore = false
@@ -25,6 +29,7 @@ export class DeclaredSchedules {
   constructor(context: { store: Store; clock: Clock; logger: Logger; events: Events; pollMs: number }) {
     const { logger, events } = context
     this.#store = context.store
+    this.#clock = context.clock
     this.#loop = new Loop({
       clock: context.clock,
       longestSleepMs: context.pollMs,
@@ -70,17 +75,24 @@ export class DeclaredSchedules {
       const ids = this.#ids.slice(start, start + PAGE)
       found.push(...(await this.#store.findSchedules({ ids }, { afterId: null, limit: PAGE })))
     }
-    const before = [...this.#seen.values()]
+    this.#note(found)
+    return Number.POSITIVE_INFINITY
+  }
+
+  #note(found: readonly Schedule[]): void {
+    const now = this.#clock.monotonic()
+    for (const [id, schedule] of this.#seen) this.#gone.set(id, { schedule, since: now })
     this.#seen.clear()
     for (const schedule of found) this.#seen.set(schedule.id, schedule)
-    this.#gone = before.filter(({ id }) => !this.#seen.has(id))
-    return Number.POSITIVE_INFINITY
+    for (const [id, { since }] of this.#gone)
+      if (this.#seen.has(id) || now - since > GONE_KEPT_MS) this.#gone.delete(id)
   }
 
   /** As last seen, so that a pause and what is owed since are kept. One that is stored is left as it is. */
   async #putBack(): Promise<void> {
-    for (const schedule of [...this.#gone, ...this.#seen.values()])
-      await this.#store.putSchedule(schedule, null)
+    const gone = [...this.#gone.values()].map(({ schedule }) => schedule)
+    for (const schedule of [...gone, ...this.#seen.values()]) await this.#store.putSchedule(schedule, null)
+    this.#gone.clear()
     this.#isToRestore = false
   }
 }

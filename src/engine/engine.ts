@@ -11,12 +11,17 @@ import type { Logger } from "./logger.ts"
 import type { Loop } from "./loop.ts"
 import { createPruning, type Retention } from "./pruning.ts"
 import type { AnyTask } from "./task.ts"
+import { TimeLimit } from "./time-limit.ts"
+import { UnofferedTasks } from "./unoffered-tasks.ts"
 import { Worker } from "./worker.ts"
 
 /** What a process does: turn due schedules into runs, perform runs, or both. */
 export type Role = "fire" | "work"
 
 const PRUNE_EVERY_MS = 10 * 60_000
+
+/** After the timeout of a stop: what it takes to give runs back, to say goodbye and to close the store. */
+const LEAVE_MS = 3_000
 
 const FORGOTTEN =
   "The store has lost what it had confirmed: it was emptied, restored from an older copy, or replaced by a replica that was behind. What this process declares is stored again; what was due in the time that is lost may happen again."
@@ -29,8 +34,10 @@ export class Engine {
   readonly #worker: Worker
   readonly #pruning: Loop
   readonly #declared: DeclaredSchedules
+  readonly #unoffered: UnofferedTasks
   #roles: readonly Role[] = []
   #isRunning = false
+  #isOver = false
   #stopListening: () => Promise<void> = async () => undefined
 
   constructor(context: EngineContext) {
@@ -39,11 +46,15 @@ export class Engine {
     // Some stores give no hints: what this process fires, its own worker must not wait for.
     this.#local = new LocalFiring({ ...context, onFired: () => this.#worker.wake() })
     this.#declared = new DeclaredSchedules(context)
+    this.#unoffered = new UnofferedTasks(context)
     this.#pruning = createPruning({ ...context, everyMs: PRUNE_EVERY_MS })
     this.#firing = new Firing({
       ...context,
       onFired: (schedule, plan) => {
-        if (plan.runs.length > 0) this.#worker.wake()
+        if (plan.runs.some(({ state }) => state === "pending")) {
+          this.#worker.wake()
+          this.#unoffered.onFired(schedule.task)
+        }
         this.#declared.onFired(schedule, plan)
       },
       onOutage: (since) => this.#local.standIn(this.#declared.seen, since),
@@ -57,26 +68,71 @@ export class Engine {
     declared: readonly string[]
     local: readonly Schedule[]
   }): Promise<void> {
+    const { worker, tasks, logger, events } = this.#context
+    this.#checkNotOver()
     this.#roles = rolesOf(about.roles, this.#context)
     this.#isRunning = true
     await this.#listen()
+    this.#checkNotOver()
     this.#declared.start(about.declared)
     if (this.#roles.includes("fire")) {
       this.#firing.start()
+      this.#unoffered.start(this.#roles.includes("work") ? tasks.map(({ name }) => name) : [])
       this.#local.start(about.local)
     }
     if (this.#roles.includes("work")) this.#worker.start()
     if (this.#roles.length > 0) this.#pruning.start()
-    this.#context.events.say("start")
+    const facts = { component: "engine", worker, roles: this.#roles, tasks: tasks.length }
+    const schedules = about.declared.length + about.local.length
+    logger.info({ ...facts, schedules }, "The scheduler started")
+    events.say("start")
   }
 
-  async stop(timeoutMs: number): Promise<void> {
-    if (!this.#isRunning) return
-    await Promise.all([this.#firing.stop(), this.#local.stop(), this.#declared.stop(), this.#pruning.stop()])
-    if (this.#roles.includes("work")) await this.#worker.stop(timeoutMs)
-    await this.#stopListening().catch((error: unknown) => this.#context.events.error(error, "hints"))
+  /**
+   * Stops the loops, lets runs finish for as long as the timeout says, and closes the store. Ends by the timeout and
+   * `LEAVE_MS`, whether or not the store answers. What it didn't answer is logged.
+   */
+  async stop(timeoutMs: number, starting: Promise<void> | null): Promise<void> {
+    const { clock, events, logger, worker } = this.#context
+    const limit = new TimeLimit(clock, timeoutMs + LEAVE_MS)
+    if (starting !== null) await limit.allows("start", starting)
+    this.#isOver = true
+    const wasRunning = this.#isRunning
+    if (wasRunning) await this.#stopLoops(timeoutMs, limit)
     this.#isRunning = false
-    this.#context.events.say("stop")
+    await this.#close(limit)
+    const { unanswered } = limit
+    const facts = { component: "engine", worker }
+    if (unanswered.length > 0)
+      logger.warn({ ...facts, unanswered }, "The scheduler stopped; the store did not answer in time")
+    else if (wasRunning) logger.info(facts, "The scheduler stopped")
+    if (wasRunning) events.say("stop")
+  }
+
+  async #stopLoops(timeoutMs: number, limit: TimeLimit): Promise<void> {
+    const { events } = this.#context
+    const firing = Promise.all([this.#firing.stop(), this.#local.stop()])
+    const others = Promise.all([this.#declared.stop(), this.#unoffered.stop(), this.#pruning.stop()])
+    if (this.#roles.includes("work")) await this.#worker.stop(timeoutMs, limit)
+    await limit.allows("firing", firing)
+    await limit.allows("housekeeping", others)
+    const unheard = this.#stopListening().catch((error: unknown) => events.error(error, "hints"))
+    await limit.allows("hints", unheard)
+  }
+
+  async #close(limit: TimeLimit): Promise<void> {
+    const { store, logger } = this.#context
+    const closed = store.close().catch((error: unknown) => {
+      logger.warn({ component: "store", error: describeThrown(error) }, "The store can't be closed")
+    })
+    await limit.allows("close", closed)
+  }
+
+  /** A start that the store answers only after the stop has ended. */
+  #checkNotOver(): void {
+    if (!this.#isOver) return
+    this.#isRunning = false
+    throw new BelfryError("BELFRY_STORE_CLOSED", "This scheduler was stopped before its start had ended.")
   }
 
   get isRunning(): boolean {

@@ -12,7 +12,7 @@ export type RunEvent = RunFacts & RunHappening
 export type RunHappening =
   | { readonly type: "created" }
   | { readonly type: "skipped"; readonly reason: SkipReason; readonly message: string | null }
-  /** `latenessMs` counts from the nominal time, or from its creation, to the start. */
+  /** `latenessMs` counts from the instant the attempt was due to its start; never negative. */
   | { readonly type: "started"; readonly latenessMs: number }
   | { readonly type: "succeeded"; readonly message: string | null; readonly details: Json }
   | { readonly type: "retrying"; readonly error: string | null; readonly retryInMs: number }
@@ -20,8 +20,9 @@ export type RunHappening =
   | { readonly type: "failed" | "lost"; readonly error: string | null }
   /** Given back unfinished, by a worker that stops. */
   | { readonly type: "released" }
+  /** Somebody cancelled the run, or a newer one replaced it. Told when the attempt has ended. */
   | { readonly type: "cancelled" }
-  /** Our answer came too late: the run was taken away or cancelled, and the store refused it. */
+  /** Our answer came too late: the run was taken away, and the store refused it. */
   | { readonly type: "refused" }
 
 /** Which run an event is about. */

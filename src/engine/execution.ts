@@ -54,12 +54,14 @@ export class Execution {
   readonly #store: Store
   readonly #clock: Clock
   readonly #onProgress: () => void
+  readonly #storeProgress: (execution: Execution) => Promise<void>
   readonly #log: RunLog
   // Most tasks never ask for these, and then they are never made: at tens of thousands of runs a second it shows.
   #controller: AbortController | null = null
   #completion: Completion | null = null
   #abortedBy: RunAborted | null = null
   #progress: Progress | null = null
+  #storedProgress: Progress | null = null
   /** While the task is performing. */
   #end: ((ending: Ending) => void) | null = null
   #cancelGrace: (() => void) | null = null
@@ -71,6 +73,7 @@ export class Execution {
     clock: Clock
     leaseMs: number
     onProgress: () => void
+    storeProgress: (execution: Execution) => Promise<void>
   }) {
     this.run = about.run
     this.leaseMs = about.leaseMs
@@ -78,6 +81,7 @@ export class Execution {
     this.#store = about.store
     this.#clock = about.clock
     this.#onProgress = about.onProgress
+    this.#storeProgress = about.storeProgress
     const { id: runId, attempt } = about.run
     this.#log = new RunLog({ store: about.store, clock: about.clock, runId, attempt })
   }
@@ -95,9 +99,17 @@ export class Execution {
     return this.#abortedBy !== null
   }
 
-  /** What the next heartbeat should carry; null if the task never spoke of it. */
-  get progress(): Progress | null {
-    return this.#progress
+  get wasCancelled(): boolean {
+    return this.#abortedBy?.why === "cancelled"
+  }
+
+  /** What the next heartbeat should carry; null if there is nothing new. */
+  get unsentProgress(): Progress | null {
+    return this.#progress === this.#storedProgress ? null : this.#progress
+  }
+
+  onProgressStored(progress: Progress): void {
+    this.#storedProgress = progress
   }
 
   /** Once. Answers the change to make, or null if the run is no longer ours to change. */
@@ -112,6 +124,7 @@ export class Execution {
     cancelTimeout?.()
     this.#cancelGrace?.()
     if (!this.#log.isAtRest) await this.#log.flush()
+    if (this.unsentProgress !== null && this.#isOurs) await this.#storeProgress(this)
     // Whatever came after the commit: what is committed is done.
     const committed = this.#completion === null ? null : await this.#completion.committed()
     return committed ?? this.#changeFor(ending)
@@ -139,6 +152,12 @@ export class Execution {
     } catch (thrown) {
       this.#end?.({ kind: "thrown", thrown })
     }
+  }
+
+  /** Nobody took the run away or ended it, as far as this attempt knows. */
+  get #isOurs(): boolean {
+    const why = this.#abortedBy?.why
+    return (why === undefined || why === "timeout") && this.#completion === null
   }
 
   #changeFor(ending: Ending): RunChange | null {

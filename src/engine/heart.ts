@@ -1,3 +1,4 @@
+import type { Progress } from "../core/run.ts"
 import { describeThrown } from "../core/thrown.ts"
 import type { HeldRun, Store, Worker as WorkerRecord } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
@@ -5,6 +6,7 @@ import type { Events } from "./events.ts"
 import type { Execution } from "./execution.ts"
 import type { Logger } from "./logger.ts"
 import { Loop } from "./loop.ts"
+import type { TimeLimit } from "./time-limit.ts"
 
 /** The part of a lease that is relied on; the rest is for clocks that disagree and answers under way. */
 const USABLE = 0.9
@@ -15,6 +17,8 @@ export function isLeaseSpent(leaseMs: number, elapsedMs: number): boolean {
 
 /** Progress is gathered for this long before it is stored. */
 const PROGRESS_AFTER_MS = 1_000
+/** What the end of a run gives its last progress: one beat, and never more than this time. */
+const LAST_PROGRESS_MAX_MS = 2_000
 
 /**
  * One heartbeat for all that a worker holds. It beats three times a lease while anything is held, and rarely otherwise.
@@ -28,6 +32,8 @@ export class Heart {
   readonly #deadlines = new Map<Execution, number>()
   /** What waits for the store's answer before it begins. */
   readonly #unconfirmed = new Map<Execution, () => void>()
+  /** Those that have ended and wait for a beat to store their last progress. */
+  readonly #waiting = new Map<Execution, () => void>()
   readonly #watch: Alarm
   readonly #nextBeat: Alarm
 
@@ -42,6 +48,7 @@ export class Heart {
       longestSleepMs: context.pollMs,
       turn: () => this.#beat(),
       onFault: (error, count) => {
+        for (const resolve of this.#waiting.values()) resolve()
         if (count === 1)
           context.logger.error(
             { component: "heartbeat", error: describeThrown(error) },
@@ -61,15 +68,23 @@ export class Heart {
     this.#loop.wake()
   }
 
-  /** The last beat says goodbye. If it gets lost the worker's record simply grows old. */
-  async stop(): Promise<void> {
+  async stop(limit: TimeLimit): Promise<void> {
     this.#watch.callOff()
     this.#nextBeat.callOff()
+    await limit.allows("goodbye", this.#sayGoodbye(limit))
+  }
+
+  /** The last beat. If it gets lost the worker's record simply grows old. */
+  async #sayGoodbye(limit: TimeLimit): Promise<void> {
+    const { store, logger, events } = this.#context
     await this.#loop.stop()
+    if (limit.isOver) return
     try {
-      await this.#context.store.heartbeat({ worker: this.#context.describe(), isLeaving: true, held: [] })
+      await store.heartbeat({ worker: this.#context.describe(), isLeaving: true, held: [] })
     } catch (error) {
-      this.#context.events.error(error, "heartbeat")
+      const facts = { component: "heartbeat", error: describeThrown(error) }
+      logger.warn(facts, "The worker could not say goodbye; it is shown as silent until its record is pruned")
+      events.error(error, "heartbeat")
     }
   }
 
@@ -99,6 +114,20 @@ export class Heart {
     this.#nextBeat.setFor(this.#context.clock.monotonic() + PROGRESS_AFTER_MS)
   }
 
+  /** At the end of a run: resolves when its progress is stored, or given up. Runs that end together share a beat. */
+  async storeProgress(execution: Execution): Promise<void> {
+    if (this.#loop.isFaulty) return
+    await new Promise<void>((resolve) => {
+      const cancelTimer = this.#context.clock.setTimer(LAST_PROGRESS_MAX_MS, resolve)
+      this.#waiting.set(execution, () => {
+        cancelTimer()
+        resolve()
+      })
+      this.#loop.wake()
+    })
+    this.#waiting.delete(execution)
+  }
+
   release(execution: Execution): void {
     this.#deadlines.delete(execution)
     this.endWait(execution)
@@ -107,11 +136,15 @@ export class Heart {
   async #beat(): Promise<number> {
     const { store, clock } = this.#context
     const held = [...this.#deadlines.keys()]
+    const heldRuns = held.map(heldRunOf)
     const sentAt = clock.monotonic()
     const answer = await store.heartbeat({
       worker: this.#context.describe(),
       isLeaving: false,
-      held: held.map(heldRunOf),
+      held: heldRuns,
+    })
+    held.forEach((execution, index) => {
+      this.#onProgressStored(execution, heldRuns[index]!.progress)
     })
     const gone = new Map(answer.gone.map((entry) => [`${entry.runId} ${entry.attempt}`, entry.why]))
     for (const execution of held) {
@@ -123,18 +156,18 @@ export class Heart {
         this.endWait(execution)
       } else this.#lose(execution, why)
     }
-    return this.#rhythm()
+    return rhythmOf(held)
+  }
+
+  #onProgressStored(execution: Execution, progress: Progress | null): void {
+    if (progress !== null) execution.onProgressStored(progress)
+    if (execution.unsentProgress === null) this.#waiting.get(execution)?.()
   }
 
   #lose(execution: Execution, why: "cancelled" | "lost"): void {
     this.#deadlines.delete(execution)
-    if (why === "cancelled") this.#context.events.emit(execution.run, { type: "cancelled" })
     execution.abort(why === "cancelled" ? "cancelled" : "lease-lost")
     this.endWait(execution)
-  }
-
-  #rhythm(): number {
-    return Math.min(...[...this.#deadlines.keys()].map((execution) => execution.leaseMs)) / 3
   }
 
   #extend(execution: Execution, since: number): void {
@@ -150,6 +183,14 @@ export class Heart {
       else this.#watch.setFor(deadline)
     }
   }
+}
+
+/**
+ * When the next beat is due after one that carried these. Also after they all were taken away: a worker that was said to hold
+ * runs counts as silent when a lease has passed, so the next beat has to say in time that it holds none.
+ */
+function rhythmOf(held: readonly Execution[]): number {
+  return Math.min(...held.map(({ leaseMs }) => leaseMs)) / 3
 }
 
 /** One timer, to the earliest of the instants it was set for since it last rang. */
@@ -195,6 +236,6 @@ function heldRunOf(execution: Execution): HeldRun {
     runId: execution.run.id,
     attempt: execution.run.attempt,
     leaseMs: execution.leaseMs,
-    progress: execution.progress,
+    progress: execution.unsentProgress,
   }
 }

@@ -89,7 +89,7 @@ export class RunLog implements RunLogger {
       this.#isFull = true
       this.#push(
         "warn",
-        `The log of this attempt reached ${LOG_MAX_BYTES} bytes; the rest is not kept.`,
+        `The log of this attempt reached ${LOG_MAX_BYTES} bytes, with ${LINE_COST_BYTES} for each line; the rest is not kept.`,
         null,
       )
     } else this.#push(level, text, data)
@@ -117,27 +117,37 @@ export class RunLog implements RunLogger {
 
   /** While the run goes on: as long as there are whole batches, then the rest. What failed goes with the next. */
   async #sendBatches(): Promise<void> {
-    let isSent = true
-    do isSent = await this.#send()
-    while (isSent && this.#unsent.length >= BATCH_LINES)
+    let isSent = await this.#send()
+    while (isSent && this.#unsent.length >= BATCH_LINES) {
+      await this.#letOthersGo()
+      isSent = await this.#send()
+    }
     this.#failures = isSent ? 0 : Math.min(this.#failures + 1, TRIES)
     if (this.#unsent.length > 0 && this.#failures < TRIES) this.#sendLater()
   }
 
   async #sendAll(): Promise<void> {
     for (let failures = 0; this.#unsent.length > 0 && failures < FINAL_TRIES; ) {
-      if (await this.#send()) continue
+      if (await this.#send()) {
+        if (this.#unsent.length > 0) await this.#letOthersGo()
+        continue
+      }
       failures++
-      if (failures < FINAL_TRIES) await this.#pause()
+      if (failures < FINAL_TRIES) await this.#pause(FINAL_PAUSE_MS)
     }
     this.#unsent = []
     this.#cancelTimer?.()
     this.#cancelTimer = null
   }
 
-  #pause(): Promise<void> {
+  /** SQLite answers at once: without a timer in between, a thousand batches would keep heartbeats and signals waiting. */
+  #letOthersGo(): Promise<void> {
+    return this.#pause(0)
+  }
+
+  #pause(delayMs: number): Promise<void> {
     return new Promise((resolve) => {
-      this.#clock.setTimer(FINAL_PAUSE_MS, resolve)
+      this.#clock.setTimer(delayMs, resolve)
     })
   }
 

@@ -1,3 +1,4 @@
+import { BelfryError } from "../core/errors.ts"
 import { isAlreadyMade, type RunChange } from "../core/run.ts"
 import type { Refused, Store, TransitionAnswer } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
@@ -8,6 +9,12 @@ const BATCH = 1_000
 const TRIES = 8
 
 /**
+ * `cancelled`: somebody cancelled the run while this attempt performed it. `stale`: the run has moved on otherwise. Refused: the
+ * store can't keep what the change says.
+ */
+export type Settled = "made" | "cancelled" | "stale" | Refused
+
+/**
  * Sends the ends of runs to the store. One call is under way at a time and takes everything that gathered meanwhile, so
  * a busy worker pays one round trip for many runs and an idle one waits for nobody.
  */
@@ -15,8 +22,11 @@ export class Settler {
   readonly #store: Store
   readonly #clock: Clock
   #waiting: Waiting[] = []
+  /** Under way. */
+  #sent: readonly Waiting[] = []
   #isSending = false
-  #sent = 0
+  #isOver = false
+  #endPause: (() => void) | null = null
 
   constructor(store: Store, clock: Clock) {
     this.#store = store
@@ -25,14 +35,24 @@ export class Settler {
 
   /** How many changes have no answer yet. */
   get size(): number {
-    return this.#waiting.length + this.#sent
+    return this.#waiting.length + this.#sent.length
   }
 
   settle(change: RunChange): Promise<Settled> {
+    if (this.#isOver) return Promise.reject(tooLate())
     return new Promise((resolve, reject) => {
       this.#waiting.push({ change, resolve, reject, tries: 0 })
       void this.#send()
     })
+  }
+
+  /** Nothing is sent from now on, and nobody waits for an answer any more. */
+  giveUp(): void {
+    this.#isOver = true
+    const given = [...this.#sent, ...this.#waiting]
+    this.#waiting = []
+    for (const { reject } of given) reject(tooLate())
+    this.#endPause?.()
   }
 
   async #send(): Promise<void> {
@@ -42,16 +62,16 @@ export class Settler {
     await Promise.resolve()
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, BATCH)
-      this.#sent = batch.length
+      this.#sent = batch
       try {
         const answers = await this.#store.transition(batch.map(({ change }) => change))
-        this.#sent = 0
+        this.#sent = []
         batch.forEach(({ change, resolve }, index) => {
           resolve(settledBy(change, answers[index]!))
         })
       } catch (error) {
-        this.#sent = 0
-        await this.#sendAgain(batch, error)
+        this.#sent = []
+        if (!this.#isOver) await this.#sendAgain(batch, error)
       }
     }
     this.#isSending = false
@@ -72,7 +92,13 @@ export class Settler {
 
   #pause(delayMs: number): Promise<void> {
     return new Promise((resolve) => {
-      this.#clock.setTimer(delayMs, resolve)
+      const end = () => {
+        cancelTimer()
+        this.#endPause = null
+        resolve()
+      }
+      const cancelTimer = this.#clock.setTimer(delayMs, end)
+      this.#endPause = end
     })
   }
 }
@@ -84,11 +110,17 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-/** The change is in the store; the run has moved on without it; or the store can't keep what it says. */
-export type Settled = "made" | "stale" | Refused
+function tooLate(): BelfryError {
+  return new BelfryError(
+    "BELFRY_STORE_UNAVAILABLE",
+    "The store had not answered when the scheduler's stop ended.",
+  )
+}
 
 function settledBy(change: RunChange, answer: TransitionAnswer): Settled {
+  if (answer.outcome === "done") return "made"
   if (answer.outcome === "refused") return answer
-  const isMade = answer.outcome === "done" || (answer.outcome === "stale" && isAlreadyMade(change, answer))
-  return isMade ? "made" : "stale"
+  if (answer.outcome === "held") return "stale"
+  if (isAlreadyMade(change, answer)) return "made"
+  return answer.state === "cancelled" && answer.attempt === change.ifAttempt ? "cancelled" : "stale"
 }

@@ -1,5 +1,5 @@
 import type { Instant } from "../core/instant.ts"
-import { isFinished, mustBeConfirmed, type Run, type RunChange } from "../core/run.ts"
+import { mustBeConfirmed, type Run, type RunChange } from "../core/run.ts"
 import { describeThrown } from "../core/thrown.ts"
 import type { Claimed, Store, Worker as WorkerRecord } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
@@ -10,8 +10,10 @@ import { Heart, isLeaseSpent } from "./heart.ts"
 import type { Logger } from "./logger.ts"
 import { Loop } from "./loop.ts"
 import { LostAnswers } from "./lost-answers.ts"
+import { reportCancelled, reportEnd, reportRefused, reportStart } from "./run-reports.ts"
 import { type Settled, Settler } from "./settler.ts"
 import type { AnyTask } from "./task.ts"
+import { TimeLimit } from "./time-limit.ts"
 
 /** Claims due runs of its tasks while it has free slots, performs them, and settles them. */
 export class Worker {
@@ -27,6 +29,8 @@ export class Worker {
   /** There is more due than was given, or no room to ask for it: then a run that ends makes some. */
   #isShortOfRoom = true
   #isDraining = false
+  /** The time to finish is over: what is claimed only now is given back unbegun. */
+  #isLeaving = false
   #isIdle = false
   #whenEmpty: (() => void) | null = null
 
@@ -78,18 +82,16 @@ export class Worker {
 
   /**
    * Takes nothing new, lets what is running finish within the time given, then aborts it and gives it back at once, so
-   * that another worker needn't wait for a lease to end.
+   * that another worker needn't wait for a lease to end. What the store doesn't answer by the limit is given up.
    */
-  async stop(timeoutMs: number): Promise<void> {
+  async stop(timeoutMs: number, limit: TimeLimit): Promise<void> {
     this.#isDraining = true
-    await this.#claiming.stop()
-    await this.#drained(timeoutMs)
-    for (const execution of this.#running.values()) {
-      execution.abort("stopping")
-      this.#heart.endWait(execution)
-    }
-    await this.#drained(null)
-    await this.#heart.stop()
+    const isEmpty = this.#claiming.stop().then(() => this.#emptied())
+    await new TimeLimit(this.#context.clock, timeoutMs).allows("runs", isEmpty)
+    this.#isLeaving = true
+    for (const execution of this.#running.values()) this.#giveBack(execution)
+    if (!(await limit.allows("runs", isEmpty))) this.#settler.giveUp()
+    await this.#heart.stop(limit)
   }
 
   async #claim(): Promise<number> {
@@ -158,10 +160,18 @@ export class Worker {
       clock,
       leaseMs,
       onProgress: () => this.#heart.onProgress(),
+      storeProgress: (ended) => this.#heart.storeProgress(ended),
     })
     this.#running.set(run.id, execution)
     this.#heart.hold(execution, askedAt)
+    if (this.#isLeaving) execution.abort("stopping")
     void this.#finish(execution, now)
+  }
+
+  /** Whether it was begun or waits for the store to confirm it. */
+  #giveBack(execution: Execution): void {
+    execution.abort("stopping")
+    this.#heart.endWait(execution)
   }
 
   #drop(runId: string): void {
@@ -174,11 +184,12 @@ export class Worker {
   async #finish(execution: Execution, claimedAt: Instant): Promise<void> {
     const { run } = execution
     try {
-      if (mustBeConfirmed(run)) await this.#heart.confirm(execution)
-      if (!execution.isAborted) this.#noteStart(run, claimedAt)
+      if (mustBeConfirmed(run) && !execution.isAborted) await this.#heart.confirm(execution)
+      if (!execution.isAborted) reportStart(this.#context, run, claimedAt)
       const change = await execution.perform()
-      if (change === null) this.#report(run, null, false)
-      else await this.#end(execution, change)
+      if (change !== null) await this.#end(execution, change)
+      else if (execution.wasCancelled) reportCancelled(this.#context, run)
+      else reportRefused(this.#context, run)
     } catch (error) {
       this.#context.logger.error(
         { component: "worker", runId: run.id, error: describeThrown(error) },
@@ -193,16 +204,6 @@ export class Worker {
     this.#makeRoom(run.concurrencyLimit !== null)
   }
 
-  #noteStart(run: Run, claimedAt: Instant): void {
-    const { events, logger } = this.#context
-    const latenessMs = Math.max(0, claimedAt - (run.scheduledFor ?? run.createdAt))
-    logger.debug(
-      { component: "worker", runId: run.id, task: run.task, attempt: run.attempt, latenessMs },
-      "Started",
-    )
-    events.emit(run, { type: "started", latenessMs })
-  }
-
   /**
    * Where there was room enough, a claim would find nothing new: what became due meanwhile the store hints at. But a run
    * that waited for this one's key is looked for at once.
@@ -212,37 +213,17 @@ export class Worker {
   }
 
   async #end(execution: Execution, change: RunChange): Promise<void> {
-    const { run } = execution
     const settled = await this.#settle(change)
-    if (typeof settled === "string") return this.#report(run, change, settled === "made")
-    const failed = execution.failRefused(settled.why)
-    this.#report(run, failed, (await this.#settle(failed)) === "made")
+    if (settled === "made") reportEnd(this.#context, execution.run, change)
+    else if (settled === "cancelled") reportCancelled(this.#context, execution.run)
+    else if (settled === "stale") reportRefused(this.#context, execution.run)
+    else await this.#end(execution, execution.failRefused(settled.why))
   }
 
   #settle(change: RunChange): Promise<Settled> {
     const settled = this.#settler.settle(change)
     this.#makeRoom()
     return settled
-  }
-
-  #report(run: Run, change: RunChange | null, isMade: boolean): void {
-    const { events, logger } = this.#context
-    const { id: runId, task, scheduleId, attempt } = run
-    const facts = { component: "worker", runId, task, scheduleId, attempt }
-    if (change === null || !isMade) {
-      logger.warn(
-        facts,
-        "The run was no longer ours to finish; what this attempt did is not recorded as its end",
-      )
-      events.emit(run, { type: "refused" })
-      return
-    }
-    const ending = endingOf(change)
-    const { type } = ending
-    const known = change.error === null ? facts : { ...facts, error: change.error }
-    if (type === "failed" || type === "lost") logger.error(known, "Failed")
-    else logger.info(known, WORDS[type])
-    events.emit(run, ending)
   }
 
   /** Nothing is running, and what was due has been taken. */
@@ -264,16 +245,11 @@ export class Worker {
     }
   }
 
-  /** Resolves when nothing is running, or after the time given. */
-  #drained(timeoutMs: number | null): Promise<void> {
-    if (this.#running.size === 0 || timeoutMs === 0) return Promise.resolve()
+  /** Resolves when nothing is running. */
+  #emptied(): Promise<void> {
+    if (this.#running.size === 0) return Promise.resolve()
     return new Promise((resolve) => {
-      const cancelTimer =
-        timeoutMs === null ? () => undefined : this.#context.clock.setTimer(timeoutMs, resolve)
-      this.#whenEmpty = () => {
-        cancelTimer()
-        resolve()
-      }
+      this.#whenEmpty = resolve
     })
   }
 }
@@ -292,22 +268,4 @@ export interface WorkerContext {
   readonly pollMs: number
   /** At least this long between two claims. */
   readonly nextDelayMs: number
-}
-
-const WORDS = {
-  succeeded: "Succeeded",
-  retrying: "Failed, and will be tried again",
-  released: "Given back",
-} as const
-
-/** What the change that ended an attempt means to somebody who listens. */
-function endingOf(change: RunChange) {
-  const { error, message, details } = change
-  if (change.outcome === "released") return { type: "released" } as const
-  if (change.outcome === "lost") return { type: "lost", error } as const
-  if (!isFinished(change.state))
-    return { type: "retrying", error, retryInMs: change.claimableInMs ?? 0 } as const
-  return change.state === "succeeded"
-    ? ({ type: "succeeded", message, details } as const)
-    : ({ type: "failed", error } as const)
 }

@@ -1,4 +1,5 @@
 import { parseInstant } from "../core/instant.ts"
+import { firstLatenessMs } from "../core/lateness.ts"
 import type { When } from "../core/options.ts"
 import type { Run, RunState, TriggeredBy } from "../core/run.ts"
 import type { Store } from "../store/store.ts"
@@ -21,7 +22,7 @@ export interface LedgerEntry {
   readonly message: string | null
   readonly runId: string
   readonly triggeredBy: TriggeredBy
-  /** From its nominal time to its start. */
+  /** From the instant it was due to its first start: see `firstLatenessMs`. */
   readonly latenessMs: number | null
   /** Occurrences folded into this run after an outage. */
   readonly standsFor: number
@@ -72,7 +73,7 @@ function entryOf(run: Run): LedgerEntry {
     message: run.message ?? run.error?.split("\n")[0] ?? null,
     runId: run.id,
     triggeredBy: run.triggeredBy,
-    latenessMs: firstStart === null || firstStart === undefined ? null : firstStart - run.scheduledFor!,
+    latenessMs: firstStart === null || firstStart === undefined ? null : firstLatenessMs(run, firstStart),
     standsFor: isRange ? 0 : 1 + (missed?.count ?? 0),
   }
 }

@@ -1,4 +1,4 @@
-import { type Duration, parseDuration } from "../core/duration.ts"
+import { type Duration, formatDuration, parseDuration } from "../core/duration.ts"
 import { BelfryError } from "../core/errors.ts"
 import {
   cancel,
@@ -11,6 +11,7 @@ import {
   retry,
   type TriggeredBy,
 } from "../core/run.ts"
+import { describeThrown } from "../core/thrown.ts"
 import type { Clock } from "../engine/clock.ts"
 import type { AnyTask } from "../engine/task.ts"
 import { accepted } from "../store/refused.ts"
@@ -51,15 +52,18 @@ export class Runs {
     return run === null ? null : runView(run)
   }
 
-  /** Resolves when the run has finished, whatever became of it; null if it hasn't within the time given (30 seconds). */
+  /**
+   * Resolves when the run has finished, whatever became of it; null if it hasn't within the time given (30 seconds). While
+   * the store is away it goes on trying. Rejects if the store is still away when the time is over.
+   */
   async wait(id: string, options: { timeout?: Duration } = {}): Promise<RunView | null> {
-    await this.#ready()
-    const deadline = this.#clock.monotonic() + parseDuration(options.timeout ?? "30s", "timeout")
+    const timeoutMs = parseDuration(options.timeout ?? "30s", "timeout")
+    const deadline = this.#clock.monotonic() + timeoutMs
     for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, WAIT_STEP_MAX_MS)) {
-      const run = await this.#find(id)
-      if (run === null) throw notFound(id)
-      if (isFinished(run.state)) return runView(run)
+      const look = await this.#look(id)
+      if (look.run !== null && isFinished(look.run.state)) return runView(look.run)
       const leftMs = deadline - this.#clock.monotonic()
+      if (leftMs <= 0 && look.run === null) throw notSeen(id, timeoutMs, look.fault)
       if (leftMs <= 0) return null
       await new Promise<void>((resolve) => {
         this.#clock.setTimer(Math.min(pauseMs, leftMs), resolve)
@@ -117,6 +121,19 @@ export class Runs {
     return lines.map(logLineView)
   }
 
+  /** The run as it is, or why it can't be seen just now. */
+  async #look(id: string): Promise<{ run: Run } | { run: null; fault: unknown }> {
+    try {
+      await this.#ready()
+      const run = await this.#find(id)
+      if (run === null) throw notFound(id)
+      return { run }
+    } catch (error) {
+      if (error instanceof BelfryError && error.code !== "BELFRY_STORE_UNAVAILABLE") throw error
+      return { run: null, fault: error }
+    }
+  }
+
   async #find(id: string): Promise<Run | null> {
     const [run] = await this.#store.findRuns({ ids: [id] }, { orderBy: "createdAt", before: null, limit: 1 })
     return run ?? null
@@ -150,6 +167,12 @@ export class Runs {
 
 function notFound(id: string): BelfryError {
   return new BelfryError("BELFRY_RUN_NOT_FOUND", `There is no run "${id}".`, { details: { id } })
+}
+
+function notSeen(id: string, timeoutMs: number, fault: unknown): BelfryError {
+  const why = describeThrown(fault).split("\n")[0]
+  const text = `Run "${id}" was waited for ${formatDuration(timeoutMs)}, and the store can't be read: ${why}`
+  return new BelfryError("BELFRY_STORE_UNAVAILABLE", text, { details: { id }, cause: fault })
 }
 
 function filterOf({ schedule, task, state, triggeredBy }: RunQuery) {

@@ -115,12 +115,13 @@ export class Scheduler {
 
   /**
    * Takes nothing new, waits for what is running up to the time given (30 seconds unless said), then aborts the rest and
-   * gives it back at once. Closes the store. Stopping twice is stopping once.
+   * gives it back at once. Closes the store. Ends at most 3 seconds after that time, whether or not the store answers.
+   * Stopping twice is stopping once.
    */
   stop(options: { timeout?: Duration } = {}): Promise<void> {
     const timeoutMs =
       options.timeout === undefined ? 30 * SECOND : parseDuration(options.timeout, "stop timeout")
-    this.#stopping ??= this.#stop(timeoutMs)
+    this.#stopping ??= this.#engine.stop(timeoutMs, this.#starting)
     return this.#stopping
   }
 
@@ -212,12 +213,6 @@ export class Scheduler {
         planAnew({ ...newSchedule(id, definition, now), createdAt: 0 }, now),
       ),
     })
-  }
-
-  async #stop(timeoutMs: number): Promise<void> {
-    await this.#starting?.catch(() => undefined)
-    await this.#engine.stop(timeoutMs)
-    await this.#store.close()
   }
 }
 

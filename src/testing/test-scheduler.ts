@@ -143,13 +143,14 @@ export async function waitForRun(
   throw new Error(`No run matched ${JSON.stringify(query)} within ${formatDuration(timeoutMs)}`)
 }
 
-/** A cancelled task goes on until it heeds its signal; then it is refused. */
+/** Each is told when the attempt has ended. */
 const ENDINGS: ReadonlySet<RunEvent["type"]> = new Set([
   "succeeded",
   "retrying",
   "failed",
   "lost",
   "released",
+  "cancelled",
   "refused",
 ])
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict"
 import { describe, test } from "vitest"
 import { defineTask, RunAborted, type RunEvent } from "../../src/index.ts"
+import { collectedLog } from "../support/collected-log.ts"
 import { aborted, Fleet, gate, never, turn } from "../support/fleet.ts"
 
 describe("timeout", () => {
@@ -106,7 +107,7 @@ describe("timeout", () => {
 })
 
 describe("cancel", () => {
-  test("cancelling a running run aborts its signal at once, and what it returns later is refused", async () => {
+  test("cancelling a running run aborts its signal at once, and what it returns later changes nothing", async () => {
     await using fleet = new Fleet()
     const events: string[] = []
     const held = gate<string>()
@@ -120,7 +121,8 @@ describe("cancel", () => {
       },
     })
     const hooks = { run: (event: RunEvent) => void events.push(event.type) }
-    const node = await fleet.started({ tasks: [task], hooks })
+    const { logger, lines } = collectedLog()
+    const node = await fleet.started({ tasks: [task], hooks, logger })
     const { runId } = await node.enqueue(task)
     await fleet.advance("1s")
 
@@ -133,7 +135,46 @@ describe("cancel", () => {
     await fleet.advance("1m")
     const run = await node.runs.get(runId)
     assert.deepEqual([run?.state, run?.details, run?.attempt], ["cancelled", null, 1])
-    assert.deepEqual(events, ["started", "cancelled", "refused"])
+    assert.deepEqual(events, ["started", "cancelled"])
+    assert.deepEqual(
+      lines.filter(({ level }) => level === "warn" || level === "error"),
+      [],
+    )
+  })
+
+  test("a run that ends by itself just after it was cancelled is told as cancelled, without a warning", async () => {
+    await using fleet = new Fleet()
+    const events: string[] = []
+    const { logger, lines } = collectedLog()
+    const task = defineTask({ name: "task", run: ({ run }) => fleet.node().runs.cancel(run.id) })
+    const hooks = { run: (event: RunEvent) => void events.push(event.type) }
+    const node = await fleet.started({ tasks: [task], hooks, logger })
+
+    await node.enqueue(task)
+    await fleet.advance("1m")
+
+    assert.deepEqual(events, ["started", "cancelled"])
+    assert.ok(lines.every(({ level }) => level !== "warn"))
+  })
+
+  test("a run that a newer one replaces is told as cancelled, without a warning", async () => {
+    await using fleet = new Fleet()
+    const events: string[] = []
+    const { logger, lines } = collectedLog()
+    const task = defineTask({ name: "task", run: ({ signal }) => aborted(signal) })
+    const schedules = [task.schedule("s", { every: "1m", overlap: "replace" })]
+    const hooks = {
+      run: (event: RunEvent) => void events.push(`${event.type}@${event.scheduledFor?.getUTCMinutes()}`),
+    }
+    await fleet.started({ tasks: [task], schedules, hooks, logger })
+
+    await fleet.advance("2m")
+
+    assert.deepEqual(
+      events.filter((event) => event.endsWith("@1")),
+      ["created@1", "started@1", "cancelled@1"],
+    )
+    assert.ok(lines.every(({ level }) => level !== "warn"))
   })
 
   test("another process's run is cancelled through the store, at its next heartbeat at the latest", async () => {

@@ -114,7 +114,7 @@ describe("log", () => {
     assert.equal(run.details, "done")
     assert.ok(bytes <= 5 * 1024 * 1024 + 200, `${bytes} bytes`)
     assert.equal(lines.length, 88)
-    assert.match(lines.at(-1)!.message, /reached 5242880 bytes; the rest is not kept/)
+    assert.match(lines.at(-1)!.message, /reached 5242880 bytes, with 100 for each line; the rest is not kept/)
   })
 
   test("a store that can't take log lines doesn't fail the run", async () => {

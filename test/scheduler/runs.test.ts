@@ -1,6 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "vitest"
 import { defineTask } from "../../src/index.ts"
+import { faultyStore } from "../support/faulty-store.ts"
 import { Fleet, never, taking } from "../support/fleet.ts"
 
 const failing = defineTask({
@@ -172,4 +173,44 @@ test("waiting for a run resolves with its end, whatever that is, or with null wh
   assert.equal(await tooShort, null)
   assert.equal((await enough)?.state, "succeeded")
   await assert.rejects(scheduler.runs.wait("nobody"), { code: "BELFRY_RUN_NOT_FOUND" })
+})
+
+test("waiting goes on while the store is away, and from the first connection on", async () => {
+  await using fleet = new Fleet()
+  const wire = faultyStore(fleet.store)
+  const client = fleet.node({ store: wire.store })
+  await fleet.node().enqueue(task, undefined, { id: "r" })
+  wire.breakDown()
+
+  const ended = client.runs.wait("r", { timeout: "1m" })
+  await fleet.advance("10s")
+  wire.mend()
+  await fleet.started({ tasks: [task] })
+
+  assert.equal((await fleet.until(ended))?.state, "succeeded")
+})
+
+test("a store that is still away when the waiting is over is said, with the run and the time", async () => {
+  await using fleet = new Fleet()
+  const wire = faultyStore(fleet.store)
+  const client = fleet.node({ store: wire.store })
+  await client.enqueue(task, undefined, { id: "r" })
+  wire.breakDown("findRuns")
+
+  await assert.rejects(fleet.until(client.runs.wait("r", { timeout: "1m" })), {
+    code: "BELFRY_STORE_UNAVAILABLE",
+    message: /Run "r" was waited for 1m, and the store can't be read: .*away/,
+  })
+  assert.equal(fleet.clock.monotonic(), 60_000)
+})
+
+test("a run that isn't there, or a store that was closed, ends the waiting at once", async () => {
+  await using fleet = new Fleet()
+  const client = fleet.node()
+
+  await assert.rejects(client.runs.wait("r"), { code: "BELFRY_RUN_NOT_FOUND" })
+  await fleet.store.close()
+  await assert.rejects(client.runs.wait("r"), { code: "BELFRY_STORE_CLOSED" })
+
+  assert.equal(fleet.clock.monotonic(), 0)
 })

@@ -1,8 +1,10 @@
 import type { Store } from "../../src/store/store.ts"
 
+const never = new Promise<never>(() => undefined)
+
 export type Operation = keyof Store
 
-/** A store that fails on demand: before the operation takes effect, or after, when only the reply is lost. */
+/** A store that fails on demand: before the operation takes effect, or after, when only the reply is lost, or by silence. */
 export interface FaultyStore {
   readonly store: Store
   /** The operations called, in order, whether or not they were let through. */
@@ -12,6 +14,8 @@ export interface FaultyStore {
   breakDown(...operations: readonly Operation[]): void
   /** From now on these take effect, then throw. */
   loseReplies(...operations: readonly Operation[]): void
+  /** From now on these do nothing and never answer; all of them if none is named. */
+  fallSilent(...operations: readonly Operation[]): void
   mend(): void
 }
 
@@ -19,6 +23,7 @@ export function faultyStore(store: Store): FaultyStore {
   const calls: Operation[] = []
   let isBroken: (operation: Operation) => boolean = () => false
   let isReplyLost: (operation: Operation) => boolean = () => false
+  let isSilent: (operation: Operation) => boolean = () => false
   const among = (operations: readonly Operation[]) => (operation: Operation) =>
     operations.length === 0 || operations.includes(operation)
 
@@ -29,6 +34,7 @@ export function faultyStore(store: Store): FaultyStore {
       return async (...given: unknown[]) => {
         calls.push(operation)
         if (isBroken(operation)) throw new Error(`The store is away (${operation})`)
+        if (isSilent(operation)) await never
         const answer = await original(...given)
         if (isReplyLost(operation)) throw new Error(`The reply was lost (${operation})`)
         return answer
@@ -45,7 +51,11 @@ export function faultyStore(store: Store): FaultyStore {
     loseReplies(...operations) {
       isReplyLost = among(operations)
     },
+    fallSilent(...operations) {
+      isSilent = among(operations)
+    },
     mend() {
+      isSilent = () => false
       isBroken = () => false
       isReplyLost = () => false
     },

@@ -54,7 +54,7 @@ function statOf(name: string, runs: readonly RunView[]): Stat {
     const isOnTime = triggeredBy === "schedule" || triggeredBy === "catchup"
     return !isOnTime || scheduledFor === null || began === null
       ? []
-      : began.getTime() - scheduledFor.getTime()
+      : Math.max(0, began.getTime() - scheduledFor.getTime())
   })
   return {
     name,

@@ -118,6 +118,83 @@ describe("complete() inside a task's transaction", () => {
     assert.equal((await performed()).state, "succeeded")
   })
 
+  test("a result that says failure is recorded as one, with what it says, and tried again", async () => {
+    let attempts = 0
+    behave = async ({ client, complete }) => {
+      const isFirst = ++attempts === 1
+      await client.query("begin")
+      await client.query(`insert into orders values ('o${attempts}')`)
+      await complete({ success: !isFirst, message: isFirst ? "Declined" : "Charged", details: { attempts } })
+      await client.query("commit")
+    }
+
+    const run = await performed()
+    assert.deepEqual([run.state, run.message, run.details], ["succeeded", "Charged", { attempts: 2 }])
+    assert.deepEqual(
+      run.attempts.map(({ outcome, error }) => [outcome, error]),
+      [
+        ["failed", "Declined"],
+        ["succeeded", null],
+      ],
+    )
+    assert.equal(
+      (await pool.query("select 1 from orders")).rowCount,
+      2,
+      "what it wrote is committed each time",
+    )
+  })
+
+  test("after the last attempt it is failed, with message, details and error", async () => {
+    behave = async ({ client, complete }) => {
+      await client.query("begin")
+      await complete({ success: false, message: "Declined", details: { code: 51 } })
+      await client.query("commit")
+    }
+
+    const run = await performed()
+    assert.deepEqual([run.state, run.success, run.failures], ["failed", false, 2])
+    assert.deepEqual([run.message, run.details, run.error], ["Declined", { code: 51 }, "Declined"])
+  })
+
+  test("an error after a committed failure changes nothing about it", async () => {
+    behave = async ({ client, complete }) => {
+      await client.query("begin")
+      await complete({ success: false, message: "Declined" })
+      await client.query("commit")
+      throw new Error("the mail server is away")
+    }
+
+    const run = await performed()
+    assert.deepEqual([run.state, run.error, run.failures], ["failed", "Declined", 2])
+  })
+
+  test("a second call in the same transaction is refused, and the first stands", async () => {
+    const heard: unknown[] = []
+    behave = async ({ client, complete }) => {
+      await client.query("begin")
+      await complete({ success: true, message: "first" })
+      await complete({ success: false, message: "second" }).catch((error) => heard.push(error.code))
+      await client.query("commit")
+    }
+
+    const run = await performed()
+    assert.deepEqual([run.state, run.message, run.attempts.length], ["succeeded", "first", 1])
+    assert.deepEqual(heard, ["BELFRY_RUN_STATE"])
+  })
+
+  test("a transaction that is rolled back may be repeated in the same attempt", async () => {
+    behave = async ({ client, complete }) => {
+      for (const end of ["rollback", "commit"]) {
+        await client.query("begin")
+        await complete({ success: true, message: end })
+        await client.query(end)
+      }
+    }
+
+    const run = await performed()
+    assert.deepEqual([run.state, run.message, run.attempts.length], ["succeeded", "commit", 1])
+  })
+
   test("a transaction that is rolled back leaves a failed attempt, and the next one is tried", async () => {
     let attempts = 0
     behave = async ({ client, complete }) => {

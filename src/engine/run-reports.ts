@@ -1,0 +1,62 @@
+import type { Instant } from "../core/instant.ts"
+import { latenessMs } from "../core/lateness.ts"
+import { isFinished, type Run, type RunChange } from "../core/run.ts"
+import type { Events } from "./events.ts"
+import type { Logger } from "./logger.ts"
+
+/** What a worker's log and hooks hear of a run. */
+export interface RunReporting {
+  readonly events: Events
+  readonly logger: Logger
+}
+
+export function reportStart({ events, logger }: RunReporting, run: Run, claimedAt: Instant): void {
+  const lateMs = latenessMs(run, claimedAt)
+  logger.debug({ ...factsOf(run), latenessMs: lateMs }, "Started")
+  events.emit(run, { type: "started", latenessMs: lateMs })
+}
+
+export function reportCancelled({ events, logger }: RunReporting, run: Run): void {
+  logger.info(factsOf(run), "Cancelled")
+  events.emit(run, { type: "cancelled" })
+}
+
+/** Another attempt has the run, or has ended it. */
+export function reportRefused({ events, logger }: RunReporting, run: Run): void {
+  logger.warn(
+    factsOf(run),
+    "The run was no longer ours to finish; what this attempt did is not recorded as its end",
+  )
+  events.emit(run, { type: "refused" })
+}
+
+export function reportEnd({ events, logger }: RunReporting, run: Run, change: RunChange): void {
+  const ending = endingOf(change)
+  const { type } = ending
+  const facts = change.error === null ? factsOf(run) : { ...factsOf(run), error: change.error }
+  if (type === "failed" || type === "lost") logger.error(facts, "Failed")
+  else logger.info(facts, WORDS[type])
+  events.emit(run, ending)
+}
+
+function factsOf({ id: runId, task, scheduleId, attempt }: Run) {
+  return { component: "worker", runId, task, scheduleId, attempt }
+}
+
+const WORDS = {
+  succeeded: "Succeeded",
+  retrying: "Failed, and will be tried again",
+  released: "Given back",
+} as const
+
+/** What the change that ended an attempt means to somebody who listens. */
+function endingOf(change: RunChange) {
+  const { error, message, details } = change
+  if (change.outcome === "released") return { type: "released" } as const
+  if (change.outcome === "lost") return { type: "lost", error } as const
+  if (!isFinished(change.state))
+    return { type: "retrying", error, retryInMs: change.claimableInMs ?? 0 } as const
+  return change.state === "succeeded"
+    ? ({ type: "succeeded", message, details } as const)
+    : ({ type: "failed", error } as const)
+}

@@ -1,0 +1,95 @@
+import assert from "node:assert/strict"
+import { describe, test } from "vitest"
+import { defineTask, type TaskContext } from "../../src/index.ts"
+import { faultyStore } from "../support/faulty-store.ts"
+import { Fleet, gate, taking } from "../support/fleet.ts"
+
+/** One run of a task that reports progress, on a store whose calls are counted. */
+async function reporting(fleet: Fleet, perform: (context: TaskContext) => unknown, retry = 1) {
+  const wire = faultyStore(fleet.store)
+  const task = defineTask({ name: "task", retry: { attempts: retry, delay: "1m" }, run: perform })
+  const node = await fleet.started({ store: wire.store, tasks: [task] })
+  const beats = wire.count("heartbeat")
+  return {
+    node,
+    wire,
+    beats: () => wire.count("heartbeat") - beats,
+    async perform() {
+      const { runId } = await node.enqueue(task)
+      await fleet.advance("5s")
+      return (await fleet.node().runs.get(runId))!
+    },
+  }
+}
+
+describe("progress reported just before the end", () => {
+  test("is in the record of a run that succeeded", async () => {
+    await using fleet = new Fleet()
+    const { perform } = await reporting(fleet, ({ progress }) => progress(1, "all of it"))
+
+    const run = await perform()
+
+    assert.deepEqual([run.state, run.progress], ["succeeded", { fraction: 1, message: "all of it" }])
+  })
+
+  test("is in the record of a run that failed: how far it came", async () => {
+    await using fleet = new Fleet()
+    const { perform } = await reporting(fleet, ({ progress }) => {
+      progress(0.25)
+      progress(0.75, "three of four")
+      throw new Error("no more")
+    })
+
+    const run = await perform()
+
+    assert.deepEqual([run.state, run.progress], ["failed", { fraction: 0.75, message: "three of four" }])
+  })
+
+  test("costs one or two heartbeats for all runs that end together", async () => {
+    await using fleet = new Fleet()
+    const end = gate()
+    const { node, beats } = await reporting(fleet, async ({ progress }) => {
+      await end.promise
+      progress(1)
+    })
+
+    for (let index = 0; index < 10; index++) await node.enqueue("task", null, { id: `run-${index}` })
+    await fleet.advance(1)
+    end.open()
+    await fleet.advance(1)
+
+    const runs = await node.runs.list()
+    assert.ok(runs.every(({ state, progress }) => state === "succeeded" && progress?.fraction === 1))
+    assert.ok(beats() <= 2, `${beats()} heartbeats`)
+  })
+
+  test("costs nothing if it is stored already, or if there was none", async () => {
+    await using fleet = new Fleet()
+    const { node, beats } = await reporting(fleet, async ({ run, progress }) => {
+      if (run.id === "early") progress(0.5)
+      await taking(fleet.clock, "1500ms")
+    })
+
+    await node.enqueue("task", null, { id: "early" })
+    await node.enqueue("task", null, { id: "silent" })
+    await fleet.advance("5s")
+
+    assert.equal((await node.runs.get("early"))?.progress?.fraction, 0.5)
+    assert.equal(beats(), 1)
+  })
+
+  test.each(["breakDown", "fallSilent"] as const)(
+    "is given up if it can't be stored, and the end of the run is stored all the same (%s)",
+    async (fault) => {
+      await using fleet = new Fleet()
+      const { wire, perform } = await reporting(fleet, ({ progress }) => {
+        wire[fault]("heartbeat")
+        progress(1)
+      })
+
+      const run = await perform()
+
+      assert.deepEqual([run.state, run.progress], ["succeeded", null])
+    },
+  )
+})
