@@ -42,6 +42,8 @@ function describe(refusal: string | null, message: string, where: string): reado
       return ["BELFRY_STORE_FULL", `${where} can't write to its disk; nothing was changed.`]
     case "READONLY":
       return ["BELFRY_STORE_READ_ONLY", `${where} can't be written to: it is a replica.`]
+    case "RESENT":
+      return ["BELFRY_STORE_UNAVAILABLE", `The connection to ${where} broke before the answer came.`]
     case "NOAUTH":
     case "WRONGPASS":
       return ["BELFRY_STORE_UNFIT", `${where} refuses this user or password.`]
