@@ -1,6 +1,6 @@
 import { BelfryError } from "../../core/errors.ts"
 import type { RedisClient, RedisOptions, Waiting } from "./client.ts"
-import { faultOf, refusalOf } from "./faults.ts"
+import { faultOf, isDatabaseRefused, refusalOf } from "./faults.ts"
 import type { Script } from "./script.ts"
 
 /** What a script answers: whole numbers, texts, nothing, and lists of these. */
@@ -34,6 +34,8 @@ export class Connection {
   /** For the driver's errors, which it would print if nobody listened. It connects again by itself. */
   readonly onError = (error: Error): void => {
     this.#reason = error.message || String((error as { code?: unknown }).code)
+    // It would go on with database 0, where nobody looks for what is written.
+    if (this.#isOurs && isDatabaseRefused(error)) this.#client.disconnect(true)
   }
 
   /** One atom. The prefix is its only key: others are made from it, and lie in the same slot of a cluster. */

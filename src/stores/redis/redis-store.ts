@@ -136,7 +136,7 @@ class Door {
     const news = new News(client, connection, this.#options, this.#waiting)
     const memory = new Memory(connection, () => news.tell("forgotten"))
     try {
-      await examine(connection, this.#options)
+      await examine(connection, client, this.#options)
       await memory.look()
     } catch (error) {
       leave({ client, isOurs, connection })
