@@ -3,7 +3,7 @@ import { Connection } from "./stores/redis/connection.ts"
 import { refusalOf } from "./stores/redis/faults.ts"
 import { SCHEMA } from "./stores/redis/opening.ts"
 import { clientFor } from "./stores/redis/own-client.ts"
-import { taggedPrefix } from "./stores/redis/place.ts"
+import { addressOf, taggedPrefix } from "./stores/redis/place.ts"
 
 /** How far a server can be relied on, in its own words. Null is what it doesn't tell. */
 export interface RedisFacts {
@@ -21,17 +21,16 @@ export interface RedisFacts {
 }
 
 /** Asks a server about itself, over a connection that is made for it. Changes nothing. */
-export async function factsOfServer(
-  url: string,
-  { prefix, where }: { readonly prefix: string; readonly where: string },
-): Promise<RedisFacts> {
+export async function factsOfServer(address: string, where: string): Promise<RedisFacts> {
+  const { url, prefix: named } = addressOf(address)
+  const prefix = taggedPrefix(named ?? "belfry")
   const client = await clientFor(url, DEADLINE_MS)
   const options = { prefix, where, deadlineMs: DEADLINE_MS, onWarning: () => undefined }
   const connection = new Connection(client, true, options, systemClock)
   client.on("error", connection.onError)
   try {
     const info = fieldsOf(String(await connection.command("info")))
-    const stored = await connection.command("hget", `${taggedPrefix(prefix)}:schema`, "version")
+    const stored = await connection.command("hget", `${prefix}:schema`, "version")
     return {
       version: versionOf(info),
       schema: { stored: Number(stored), known: SCHEMA },

@@ -2,24 +2,25 @@ import { systemClock } from "./engine/clock.ts"
 import type { LockBackend } from "./lock/backend.ts"
 import { createRedisLocks, type LockClient } from "./stores/redis/locks.ts"
 import { clientFor } from "./stores/redis/own-client.ts"
-import { placeOf, taggedPrefix } from "./stores/redis/place.ts"
+import { addressOf, placeOf, taggedPrefix } from "./stores/redis/place.ts"
 
 export type { LockClient } from "./stores/redis/locks.ts"
 
 export interface RedisLocksOptions {
-  /** What the keys begin with, in braces: `belfry` unless said. Each prefix is a set of locks by itself. */
+  /** What the keys begin with, in braces. Default: the `prefix` of the address, else `belfry`. Each prefix is a set of locks by itself. */
   readonly prefix?: string
 }
 
 /** Locks in Redis or Valkey: by its URL, or on your own `ioredis` client, which stays yours to end. */
 export function redisLocks(urlOrClient: string | LockClient, options: RedisLocksOptions = {}): LockBackend {
-  const prefix = taggedPrefix(options.prefix ?? "belfry")
+  const address = typeof urlOrClient === "string" ? addressOf(urlOrClient) : null
+  const prefix = taggedPrefix(options.prefix ?? address?.prefix ?? "belfry")
   const where = placeOf(urlOrClient)
   return createRedisLocks(
     async () =>
-      typeof urlOrClient === "string"
-        ? { client: await clientFor(urlOrClient, DEADLINE_MS), isOurs: true }
-        : { client: urlOrClient, isOurs: false },
+      address === null
+        ? { client: urlOrClient as LockClient, isOurs: false }
+        : { client: await clientFor(address.url, DEADLINE_MS), isOurs: true },
     { prefix, where, deadlineMs: DEADLINE_MS, onWarning: () => undefined },
     systemClock,
   )

@@ -2,14 +2,17 @@ import { systemClock } from "./engine/clock.ts"
 import type { Store } from "./store/store.ts"
 import type { RedisClient } from "./stores/redis/client.ts"
 import { clientFor } from "./stores/redis/own-client.ts"
-import { placeOf, taggedPrefix } from "./stores/redis/place.ts"
+import { addressOf, placeOf, taggedPrefix } from "./stores/redis/place.ts"
 import { createRedisStore } from "./stores/redis/redis-store.ts"
 
 export { type LockClient, type RedisLocksOptions, redisLocks } from "./redis-locks.ts"
 export type { RedisClient } from "./stores/redis/client.ts"
 
 export interface RedisStoreOptions {
-  /** What Belfry's keys begin with, in braces: `belfry` unless said. Each prefix is a store by itself. */
+  /**
+   * What Belfry's keys begin with, in braces. Default: the `prefix` of the address (`redis://localhost/0?prefix=shop`), else
+   * `belfry`. Each prefix is a store by itself.
+   */
   readonly prefix?: string
   /** Told of what may be wrong with the server and can't be looked at; else the process is warned. */
   readonly onWarning?: (message: string) => void
@@ -17,14 +20,15 @@ export interface RedisStoreOptions {
 
 /** A store on a Redis server, 6.2 or later, or on Valkey: by its URL, or by your own `ioredis`, which stays yours to end. */
 export function redis(server: string | RedisClient, options: RedisStoreOptions = {}): Store {
-  const { prefix = "belfry", onWarning = warn } = options
+  const { onWarning = warn } = options
+  const address = typeof server === "string" ? addressOf(server) : null
   return createRedisStore(
     async () =>
-      typeof server === "string"
-        ? { client: await clientFor(server, DEADLINE_MS), isOurs: true }
-        : { client: server, isOurs: false },
+      address === null
+        ? { client: server as RedisClient, isOurs: false }
+        : { client: await clientFor(address.url, DEADLINE_MS), isOurs: true },
     {
-      prefix: taggedPrefix(prefix),
+      prefix: taggedPrefix(options.prefix ?? address?.prefix ?? "belfry"),
       where: placeOf(server),
       deadlineMs: DEADLINE_MS,
       onWarning,

@@ -51,6 +51,7 @@ export function checkSchedules(schedules: readonly ScheduleView[], now: number):
           `${namesOf(broken)} can't be planned: ${broken[0]!.lastError}`,
           "Mend it: belfry schedule set",
         ),
+    clockCheck(active, now),
     overridden.length === 0
       ? ok("overrides", "no schedule of code was changed by hand")
       : warning(
@@ -60,6 +61,25 @@ export function checkSchedules(schedules: readonly ScheduleView[], now: number):
         ),
     lintCheck(active, now),
   ]
+}
+
+/** More than two clocks that are both right differ by. */
+const AHEAD_MS = 5_000
+
+/** Only a clock that went back leaves a schedule that has fired later than now. */
+function clockCheck(schedules: readonly ScheduleView[], now: number): Check {
+  const ahead = schedules.filter(
+    ({ lastRunAt }) => lastRunAt !== null && lastRunAt.getTime() - now > AHEAD_MS,
+  )
+  if (ahead.length === 0) return ok("clock set back", "no schedule has fired ahead of the store's clock")
+  const [first] = ahead
+  const next =
+    first!.nextRunAt === null ? "" : `; ${first!.id} is next due at ${first!.nextRunAt.toISOString()}`
+  return problem(
+    "clock set back",
+    `${namesOf(ahead)} fired ahead of the store's clock, and waits until it has caught up${next}`,
+    `Keep the clock of the store's host right. What must not wait: belfry schedule trigger ${first!.id}`,
+  )
 }
 
 function lintCheck(schedules: readonly ScheduleView[], now: number): Check {

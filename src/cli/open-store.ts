@@ -94,7 +94,6 @@ async function redisAt(
   address: string,
   { io, mayCreate }: { io: Io; mayCreate: boolean },
 ): Promise<OpenedStore> {
-  const { url, prefix } = withoutPrefix(address)
   const place = masked(address)
   const [{ redis }, { factsOfServer }, { checkRedis }] = await Promise.all([
     import("../redis.ts"),
@@ -103,8 +102,8 @@ async function redisAt(
   ])
   // Whoever only looks can't do anything about it, and `doctor` says the same.
   const onWarning = (message: string) => (mayCreate ? io.err(`warning: ${message}\n`) : undefined)
-  const store = redis(url, { prefix, onWarning })
-  const facts = () => factsOfServer(url, { prefix, where: place })
+  const store = redis(address, { onWarning })
+  const facts = () => factsOfServer(address, place)
   const isNew = (await facts()).schema.stored === 0
   if (isNew && !mayCreate) throw noStoreIn(place)
   return {
@@ -114,20 +113,6 @@ async function redisAt(
     schema: async () => (await facts()).schema,
     checks: async () => checkRedis(await facts()),
   }
-}
-
-/** `redis://localhost:6379/0?prefix=shop`: the prefix is ours, the rest is the driver's. */
-function withoutPrefix(address: string): { readonly url: string; readonly prefix: string } {
-  if (!URL.canParse(address))
-    throw new Refusal(
-      EXIT.usage,
-      `The store ${masked(address)} is no address of a server.`,
-      "Write it like this: --store redis://user:password@localhost:6379/0?prefix=shop",
-    )
-  const url = new URL(address)
-  const prefix = url.searchParams.get("prefix") ?? "belfry"
-  url.searchParams.delete("prefix")
-  return { url: url.href, prefix }
 }
 
 function noStoreIn(place: string): Refusal {

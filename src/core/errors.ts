@@ -65,6 +65,10 @@ export const ERRORS = {
     status: 500,
     remedy: "Let the store keep its data on disk, and look for what has to be done again.",
   },
+  BELFRY_STORE_CLOCK: {
+    status: 500,
+    remedy: "Keep the clock of the store's host right by NTP, and see which schedules wait: belfry doctor.",
+  },
   BELFRY_STORE_CLOSED: { status: 503, remedy: "Open a new scheduler: this one's store was closed." },
 } as const satisfies Record<string, { status: number; remedy: string }>
 

@@ -14,6 +14,7 @@ import { plannedBy } from "./facts.ts"
 import { aheadMsTo, type Herd, herdOf } from "./herd.ts"
 import type { Logger } from "./logger.ts"
 import { Loop } from "./loop.ts"
+import { StoreClock } from "./store-clock.ts"
 
 /** How many schedules one turn plans: enough to amortise the round trip, few enough to share the work. */
 const BATCH = 500
@@ -25,6 +26,7 @@ const BATCH = 500
 export class Firing {
   readonly #context: FiringContext
   readonly #loop: Loop
+  readonly #storeClock: StoreClock
   /** When schedules were last read: by the store's clock, and by our own. */
   #readAt: { readonly now: Instant; readonly monotonic: number } | null = null
   /** The next to be due, if they are many. */
@@ -32,6 +34,7 @@ export class Firing {
 
   constructor(context: FiringContext) {
     this.#context = context
+    this.#storeClock = new StoreClock(context)
     this.#loop = new Loop({
       clock: context.clock,
       longestSleepMs: context.pollMs,
@@ -65,6 +68,7 @@ export class Firing {
     })
     const answeredAt = clock.monotonic()
     this.#readAt = { now: read.now, monotonic: answeredAt }
+    this.#storeClock.saw({ now: read.now, askedAt, answeredAt })
     const { planned, left } = await this.#plan(read)
     const plans = planned.map(({ plan }) => plan)
     const ids = plans.flatMap(({ runs }) => runs.map(({ id }) => id))

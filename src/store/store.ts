@@ -104,7 +104,10 @@ export interface Store {
     filter: ScheduleFilter,
     page: { afterId: string | null; limit: number },
   ): Promise<readonly Schedule[]>
-  /** Newest first by the instant named; those before `before`. Runs without that instant are left out. */
+  /**
+   * Newest first by the instant named; those before `before`. Runs without that instant are left out. A run that matches for as
+   * long as the call lasts is in its place, whatever becomes of others meanwhile.
+   */
   findRuns(filter: RunFilter, page: RunPage): Promise<readonly Run[]>
   countRuns(filter: RunFilter): Promise<Readonly<Record<RunState, number>>>
   /** By id, ascending, those after `afterId`. */

@@ -8,29 +8,43 @@ import { sqlite } from "belfry/sqlite"
 import type { Store } from "belfry/store"
 import { afterAll, test } from "vitest"
 import { succeed } from "../../src/core/run.ts"
-import { aClaim, aRun } from "../../src/store/laws/factories.ts"
+import { aClaim, aRun, aSchedule } from "../../src/store/laws/factories.ts"
+import { created } from "../../src/store/laws/steps.ts"
 import { loadDriver } from "../../src/stores/sqlite/driver.ts"
 
 /**
- * A real disk of four megabytes, which only root may mount. Other users run the tests in `test/stores/sqlite`, where SQLite's own
+ * Real disks of some megabytes, which only root may mount. Other users run the tests in `test/stores/sqlite`, where SQLite's own
  * limit takes its place; continuous integration is root and fails without the disk.
  */
 
-const folder = mkdtempSync(join(tmpdir(), "belfry-disk-"))
-const isMounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", folder]).status === 0
+const folders: string[] = []
+
+/** Null where it can't be mounted. */
+function aDisk(size: string): string | null {
+  const folder = mkdtempSync(join(tmpdir(), "belfry-disk-"))
+  folders.push(folder)
+  const isMounted = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${size}`, "tmpfs", folder]).status === 0
+  return isMounted ? folder : null
+}
+
+const disk = aDisk("4m")
+const largerDisk = aDisk("20m")
+const isSkipped = disk === null && !process.env["CI"]
 
 afterAll(() => {
-  // Lazily: a driver may keep the closed file open until its statements are collected.
-  if (isMounted) spawnSync("umount", ["-l", folder])
-  rmSync(folder, { recursive: true, force: true })
+  for (const folder of folders) {
+    // Lazily: a driver may keep the closed file open until its statements are collected.
+    if (disk !== null) spawnSync("umount", ["-l", folder])
+    rmSync(folder, { recursive: true, force: true })
+  }
 })
 
-test.skipIf(!isMounted && !process.env["CI"])(
+test.skipIf(isSkipped)(
   "a disk that fills up loses nothing, and work goes on when there is room again",
   async () => {
-    assert.ok(isMounted, "a small disk is mounted")
-    const path = join(folder, "belfry.db")
-    const ballast = join(folder, "ballast")
+    assert.ok(disk, "a small disk is mounted")
+    const path = join(disk, "belfry.db")
+    const ballast = join(disk, "ballast")
     writeFileSync(ballast, Buffer.alloc(2 * 1024 * 1024))
     const store = sqlite(path)
     await store.open()
@@ -50,6 +64,33 @@ test.skipIf(!isMounted && !process.env["CI"])(
     const [row] = database.prepare("pragma integrity_check").all() as [{ integrity_check: string }]
     database.close()
     assert.equal(row.integrity_check, "ok")
+  },
+)
+
+test.skipIf(isSkipped)(
+  "a file on a small disk isn't crowded out by its log, and goes on after the disk was full",
+  async () => {
+    assert.ok(largerDisk, "a small disk is mounted")
+    const store = sqlite(join(largerDisk, "belfry.db"))
+    await store.open()
+    const writeAlot = async () => {
+      // Each takes the place of the one before: 40 MB of log, and a file of some hundred KB.
+      let schedule = await created(store, aSchedule({ payload: "x".repeat(40_000) }))
+      for (let edits = 0; edits < 1_000; edits++) {
+        const swap = await store.putSchedule(schedule, schedule.version)
+        assert.ok(swap.outcome === "done")
+        schedule = { ...schedule, version: swap.version }
+      }
+    }
+
+    await writeAlot()
+    const ballast = join(largerDisk, "ballast")
+    assert.throws(() => writeFileSync(ballast, Buffer.alloc(20 * 1024 * 1024)), { code: "ENOSPC" })
+    await enqueueUntilFull(store)
+    rmSync(ballast)
+    await writeAlot()
+
+    await store.close()
   },
 )
 

@@ -115,6 +115,20 @@ test("connections that lost something to a black hole break when it ends, and id
   assert.deepEqual(requests, ["before", "before", "after"])
 })
 
+test("connections that fell silent stay so, also when the faults are mended, and the next one works", async () => {
+  const silent = await connected()
+  await answerTo(silent, "before")
+
+  proxy.silence()
+  silent.write("unheard")
+  for (const socket of open) socket.write("unheard")
+  await proxy.mend()
+
+  assert.equal(await answerTo(await connected(), "after"), "done")
+  assert.equal(await Promise.race([once(silent, "data"), once(silent, "close"), pass(100)]), undefined)
+  assert.deepEqual(requests, ["before", "after"])
+})
+
 test("a cut breaks all connections, and the next one is let in", async () => {
   const both = [await connected(), await connected()]
   for (const each of both) await answerTo(each, "before")

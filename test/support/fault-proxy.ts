@@ -45,6 +45,11 @@ export class FaultProxy {
     this.#weather.isBlackhole = true
   }
 
+  /** All connections there are fall silent for good, as behind a firewall that forgot them; new ones work. */
+  silence(): void {
+    for (const wire of this.#wires) wire.silence()
+  }
+
   /** Breaks all connections there are; new ones are let in. */
   cut(): void {
     for (const wire of this.#wires) wire.cut()

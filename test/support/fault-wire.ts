@@ -24,6 +24,7 @@ export class Wire {
   /** Under way: the request is with the server, and its answer will go nowhere. */
   #losing: Loss | null = null
   #isSpoilt = false
+  #isSilent = false
 
   constructor(client: Socket, targetPort: number, weather: Weather) {
     this.#weather = weather
@@ -40,6 +41,11 @@ export class Wire {
     this.#server.resetAndDestroy()
   }
 
+  /** From now on its bytes vanish, for good, and neither end hears when the other hangs up. */
+  silence(): void {
+    this.#isSilent = true
+  }
+
   /** What vanished in a black hole can't be sent again, so such a wire is no good afterwards. */
   mend(): void {
     if (this.#isSpoilt) this.cut()
@@ -48,6 +54,7 @@ export class Wire {
   #lay(from: Socket, to: Socket, carry: (bytes: Buffer) => void): void {
     const later = inOrder(() => this.#weather.delayMs)
     const pass = (action: () => void) => {
+      if (this.#isSilent) return
       if (this.#weather.isBlackhole) this.#isSpoilt = true
       else later(action)
     }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict"
 import type { NewRun } from "../../core/run.ts"
 import type { StoredLogLine } from "../store.ts"
+import { BOUNDED_MOVING } from "./bounded-moving.ts"
 import { BOUNDED_PAGES } from "./bounded-pages.ts"
 import { BOUNDED_PRUNING } from "./bounded-pruning.ts"
 import {
@@ -154,5 +155,5 @@ export const BOUNDED: Law = {
   number: 9,
   name: "Bounded",
   statement: "Every call that returns records takes a limit.",
-  cases: [...limits, ...BOUNDED_PAGES, ...BOUNDED_PRUNING],
+  cases: [...limits, ...BOUNDED_PAGES, ...BOUNDED_MOVING, ...BOUNDED_PRUNING],
 }

@@ -10,8 +10,8 @@ export interface RedisClient {
   on(event: "ready", listener: () => void): unknown
   on(event: "error", listener: (error: Error) => void): unknown
   off(event: "error", listener: (error: Error) => void): unknown
-  /** `keyPrefix` is put before our prefix, as before any key. */
-  readonly options?: { readonly keyPrefix?: unknown }
+  /** `keyPrefix` is put before our prefix, as before any key; `db` is the database that a single server is asked for. */
+  readonly options?: { readonly keyPrefix?: unknown; readonly db?: unknown }
 }
 
 /** The store's own waiting: a timer, and a clock that never goes back. The system's clock fits; so does a test's. */

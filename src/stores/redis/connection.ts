@@ -1,6 +1,6 @@
 import { BelfryError } from "../../core/errors.ts"
 import type { RedisClient, RedisOptions, Waiting } from "./client.ts"
-import { faultOf, refusalOf } from "./faults.ts"
+import { faultOf, isDatabaseRefused, refusalOf } from "./faults.ts"
 import type { Script } from "./script.ts"
 
 /** What a script answers: whole numbers, texts, nothing, and lists of these. */
@@ -15,6 +15,9 @@ export class Connection {
   readonly #options: RedisOptions
   readonly #waiting: Waiting
   readonly #known = new Set<string>()
+  /** No other connection has it. */
+  readonly #name: string
+  #calls = 0
   /** Why the driver can't connect, which it tells listeners only; its calls hear that they were tried often enough. */
   #reason: string | null = null
   /** Called when the server doesn't know what it knew: it may be another one than before. */
@@ -25,16 +28,27 @@ export class Connection {
     this.#isOurs = isOurs
     this.#options = options
     this.#waiting = waiting
+    this.#name = [waiting.random(), waiting.random()].map((chance) => chance.toString(36).slice(2)).join("")
   }
 
   /** For the driver's errors, which it would print if nobody listened. It connects again by itself. */
   readonly onError = (error: Error): void => {
     this.#reason = error.message || String((error as { code?: unknown }).code)
+    // It would go on with database 0, where nobody looks for what is written.
+    if (this.#isOurs && isDatabaseRefused(error)) this.#client.disconnect(true)
   }
 
   /** One atom. The prefix is its only key: others are made from it, and lie in the same slot of a cluster. */
   async run<T extends Reply>(script: Script, args: readonly (string | number)[]): Promise<T> {
-    return (await this.by(this.#evaluate(script, args))) as T
+    return (await this.by(this.#evaluate(script, [this.#options.prefix], args))) as T
+  }
+
+  /** As `run`, for a script that `answeringOnce` or `runningOnce` made: each call has a key of its own. */
+  async once<T extends Reply>(script: Script, args: readonly (string | number)[]): Promise<T> {
+    const { prefix } = this.#options
+    this.#calls++
+    const keys = [prefix, `${prefix}:calls:${this.#name}:${this.#calls}`]
+    return (await this.by(this.#evaluate(script, keys, args))) as T
   }
 
   command(name: string, ...args: (string | number)[]): Promise<unknown> {
@@ -65,16 +79,19 @@ export class Connection {
     })
   }
 
-  async #evaluate({ sha, text }: Script, args: readonly (string | number)[]): Promise<unknown> {
-    const { prefix } = this.#options
+  async #evaluate(
+    { sha, text }: Script,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+  ): Promise<unknown> {
     let answer: unknown
     try {
-      answer = await this.#client.call("evalsha", [sha, 1, prefix, ...args])
+      answer = await this.#client.call("evalsha", [sha, keys.length, ...keys, ...args])
     } catch (error) {
       if (refusalOf(error) !== "NOSCRIPT") throw error
       if (this.#known.has(sha)) this.onStranger()
       // The server is new, was restarted or was told to forget: it learns the script by running it.
-      answer = await this.#client.call("eval", [text, 1, prefix, ...args])
+      answer = await this.#client.call("eval", [text, keys.length, ...keys, ...args])
     }
     this.#known.add(sha)
     return answer

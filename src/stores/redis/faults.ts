@@ -7,10 +7,35 @@ export function refusalOf(error: unknown): string | null {
   return /^[A-Z]+/.exec(message)?.[0] ?? null
 }
 
+/** The server has no such database, or lets this user have database 0 only. */
+export function isDatabaseRefused(error: unknown): boolean {
+  const { message } = (error ?? {}) as { message?: unknown }
+  return refusalOf(error) !== null && /DB index|SELECT is not allowed|'select' command/i.test(String(message))
+}
+
+/** The first letter of an answer that is none of Redis's; null for any other error. */
+function strangeAnswer(error: Error): string | null {
+  return /(?:Unknown RESP type|Protocol error, got).*?"(.)"/s.exec(error.message)?.[1] ?? null
+}
+
 /** What the driver or the server said, in words that say what to do. Whatever is not theirs is passed on as it is. */
 export function faultOf(error: unknown, where: string, reason: string | null): unknown {
   if (error instanceof BelfryError || !(error instanceof Error)) return error
+  const letter = strangeAnswer(error)
+  if (letter !== null) {
+    const who =
+      letter === "H" ? "a web server, by its first letter H" : `something that begins with "${letter}"`
+    return new BelfryError(
+      "BELFRY_STORE_UNFIT",
+      `${where} is no Redis server. What answers there is ${who}.`,
+      {
+        cause: error,
+      },
+    )
+  }
+  if (isDatabaseRefused(error)) return databaseRefused(where, error.message, error)
   if (error.name === "MaxRetriesPerRequestError" && reason !== null) {
+    if (/DB index/.test(reason)) return databaseRefused(where, reason, error)
     return new BelfryError("BELFRY_STORE_UNAVAILABLE", `${where} can't be reached: ${reason}.`, {
       cause: error,
     })
@@ -22,6 +47,11 @@ export function faultOf(error: unknown, where: string, reason: string | null): u
     details: { refusal },
     cause: error,
   })
+}
+
+function databaseRefused(where: string, said: string, cause: Error): BelfryError {
+  const text = `The server doesn't give the database that ${where} names. It says: ${said}.`
+  return new BelfryError("BELFRY_STORE_UNFIT", text, { cause })
 }
 
 function isOfConnection(error: Error): boolean {
@@ -42,6 +72,8 @@ function describe(refusal: string | null, message: string, where: string): reado
       return ["BELFRY_STORE_FULL", `${where} can't write to its disk; nothing was changed.`]
     case "READONLY":
       return ["BELFRY_STORE_READ_ONLY", `${where} can't be written to: it is a replica.`]
+    case "RESENT":
+      return ["BELFRY_STORE_UNAVAILABLE", `The connection to ${where} broke before the answer came.`]
     case "NOAUTH":
     case "WRONGPASS":
       return ["BELFRY_STORE_UNFIT", `${where} refuses this user or password.`]

@@ -3,6 +3,7 @@ import { Door } from "../../lock/door.ts"
 import type { RedisClient, RedisOptions, Waiting } from "./client.ts"
 import { Connection } from "./connection.ts"
 import { refusalOf } from "./faults.ts"
+import { examineDatabase } from "./opening.ts"
 import { type Script, scriptOf } from "./script.ts"
 
 // A hold is one key that ends by itself; its value is the fence, a space and the token.
@@ -49,7 +50,7 @@ return redis.call('del', KEYS[1])`,
 )
 
 /** As much of ioredis as locks use. */
-export interface LockClient extends Pick<RedisClient, "call" | "disconnect"> {
+export interface LockClient extends Pick<RedisClient, "call" | "disconnect" | "options"> {
   on(event: "error", listener: (error: Error) => void): unknown
   off(event: "error", listener: (error: Error) => void): unknown
 }
@@ -122,6 +123,7 @@ async function opened(
   client.on("error", connection.onError)
   try {
     await connection.command("ping")
+    await examineDatabase(connection, client)
   } catch (error) {
     leave({ client, isOurs, connection })
     throw error

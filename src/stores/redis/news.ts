@@ -1,27 +1,43 @@
 import type { Hint } from "../../store/store.ts"
-import type { RedisClient } from "./client.ts"
+import type { RedisClient, RedisOptions, Waiting } from "./client.ts"
 import type { Connection } from "./connection.ts"
 
 /** What scripts publish. */
 const HINTS: readonly Hint[] = ["schedules", "runs", "cancelled"]
 
 /**
- * Hears what scripts publish, over a connection of its own. When that breaks the driver makes it anew, and since a hint may
- * have been missed meanwhile, everything is hinted at then.
+ * A connection that dies without a word (a firewall forgot it, its host is gone) stays open on this side and hears nothing for
+ * good. So it has to answer this often.
+ */
+export const CHECK_EVERY_MS = 10_000
+
+/**
+ * Hears what scripts publish, over a connection of its own. When that breaks the driver makes it anew, and when it falls silent
+ * it is replaced; since a hint may have been missed meanwhile, everything is hinted at then.
  */
 export class News {
   readonly #client: RedisClient
   readonly #connection: Connection
+  readonly #deadlineMs: number
+  readonly #waiting: Waiting
   readonly #channel: string
   readonly #listeners = new Set<{ onHint(hint: Hint): void }>()
   /** Called at each connection: the server may be another one than before. */
   onConnected: () => void = () => undefined
   #subscriber: RedisClient | null = null
   #subscribed: Promise<unknown> = Promise.resolve()
+  #stopTimer: () => void = () => undefined
 
-  constructor(client: RedisClient, connection: Connection, prefix: string) {
+  constructor(
+    client: RedisClient,
+    connection: Connection,
+    { prefix, deadlineMs }: RedisOptions,
+    waiting: Waiting,
+  ) {
     this.#client = client
     this.#connection = connection
+    this.#deadlineMs = deadlineMs
+    this.#waiting = waiting
     const { keyPrefix } = client.options ?? {}
     this.#channel = `${typeof keyPrefix === "string" ? keyPrefix : ""}${prefix}:news`
   }
@@ -50,6 +66,7 @@ export class News {
 
   close(): void {
     this.#listeners.clear()
+    this.#stopTimer()
     this.#subscriber?.disconnect()
     this.#subscriber = null
   }
@@ -60,19 +77,39 @@ export class News {
     subscriber.on("error", ignored)
     subscriber.on("message", (_channel: string, words: string) => this.#tellWords(words.split(" ")))
     // Again at each connection: the driver repeats only what it was granted once, and gives up what it couldn't send.
-    subscriber.on("ready", () => void this.#follow(subscriber))
-    this.#subscribed = this.#follow(subscriber)
+    subscriber.on("ready", () => void this.#follow(subscriber, { isNew: true }))
+    this.#subscribed = subscriber.subscribe(this.#channel)
+    this.#subscribed.catch(ignored)
   }
 
-  async #follow(subscriber: RedisClient): Promise<void> {
+  /** To subscribe again changes nothing and is answered, also by a cluster: that is the check of a connection. */
+  async #follow(subscriber: RedisClient, { isNew }: { readonly isNew: boolean }): Promise<void> {
+    if (this.#subscriber !== subscriber) return
+    const stop = this.#setTimer(this.#deadlineMs, () => this.#replace(subscriber))
     try {
       await subscriber.subscribe(this.#channel)
     } catch {
       // Silent until the next connection.
       return
+    } finally {
+      stop()
     }
-    this.onConnected()
-    this.#tellWords(HINTS)
+    if (this.#subscriber !== subscriber) return
+    if (isNew) this.onConnected()
+    if (isNew) this.#tellWords(HINTS)
+    this.#setTimer(CHECK_EVERY_MS, () => void this.#follow(subscriber, { isNew: false }))
+  }
+
+  #replace(subscriber: RedisClient): void {
+    subscriber.disconnect()
+    this.#subscribe()
+  }
+
+  /** One at a time: either the next check, or the end of its patience. */
+  #setTimer(delayMs: number, callback: () => void): () => void {
+    this.#stopTimer()
+    this.#stopTimer = this.#waiting.setTimer(delayMs, callback)
+    return this.#stopTimer
   }
 
   #tellWords(words: readonly string[]): void {

@@ -1,12 +1,12 @@
 import { BelfryError } from "../../core/errors.ts"
-import type { RedisOptions } from "./client.ts"
+import type { RedisClient, RedisOptions } from "./client.ts"
 import type { Connection } from "./connection.ts"
 import { refusalOf } from "./faults.ts"
 import { KEYS } from "./lua/keys.ts"
 import { scriptOf } from "./script.ts"
 
 /** What the keys look like; a number of its own, since another version of Belfry may come to the same keys. */
-export const SCHEMA = 2
+export const SCHEMA = 3
 
 const OLDEST = { major: 6, minor: 2 }
 
@@ -20,7 +20,12 @@ return call('HGET', prefix .. ':schema', 'version')
 )
 
 /** Looks whether this server can be relied on, and whether its keys are of a kind we know. */
-export async function examine(connection: Connection, options: RedisOptions): Promise<void> {
+export async function examine(
+  connection: Connection,
+  client: Pick<RedisClient, "options">,
+  options: RedisOptions,
+): Promise<void> {
+  await examineDatabase(connection, client)
   await examineVersion(connection, options)
   await examineEviction(connection, options)
   const stored = Number(await connection.run<string>(MARK, [SCHEMA]))
@@ -38,6 +43,14 @@ export async function examine(connection: Connection, options: RedisOptions): Pr
       { details: { stored, known: SCHEMA } },
     )
   }
+}
+
+/** A driver whose database the server refuses tells its listeners only, and goes on with database 0. */
+export async function examineDatabase(
+  connection: Connection,
+  { options }: Pick<RedisClient, "options">,
+): Promise<void> {
+  if (typeof options?.db === "number" && options.db !== 0) await connection.command("select", options.db)
 }
 
 async function examineVersion(connection: Connection, { where }: RedisOptions): Promise<void> {

@@ -9,6 +9,41 @@ export function taggedPrefix(prefix: string): string {
   throw new BelfryError("BELFRY_STORE_UNFIT", text)
 }
 
+export interface RedisAddress {
+  /** As the driver takes it. */
+  readonly url: string
+  readonly prefix: string | null
+}
+
+/** What an address may have after its question mark; all but the prefix are for the driver. */
+const PARAMETERS: readonly string[] = ["prefix", "family", "username", "password"]
+
+/**
+ * `redis://localhost:6379/0?prefix=shop`: the prefix is ours, the rest is the driver's. The driver takes a database that it can't
+ * read for 0, and a parameter that it doesn't know for nothing at all: both are refused here. Forms without a scheme are its own.
+ */
+export function addressOf(text: string): RedisAddress {
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase()
+  if (scheme === undefined) return { url: text, prefix: null }
+  if (scheme !== "redis" && scheme !== "rediss") throw unfit(`begins with "${scheme}://"`)
+  if (!URL.canParse(text)) throw unfit("can't be read")
+  const url = new URL(text)
+  const database = url.pathname.slice(1)
+  if (!/^\d*$/.test(database)) {
+    throw unfit(`names the database "${decodeURIComponent(database)}", which is no whole number`)
+  }
+  const unknown = [...url.searchParams.keys()].filter((name) => !PARAMETERS.includes(name))
+  if (unknown.length > 0) throw unfit(`has unknown parameters: ${unknown.join(", ")}`)
+  const prefix = url.searchParams.get("prefix")
+  url.searchParams.delete("prefix")
+  return { url: url.href, prefix }
+}
+
+function unfit(what: string): BelfryError {
+  const text = `The address of the Redis server ${what}. Write it like this: redis://user:password@localhost:6379/0?prefix=shop`
+  return new BelfryError("BELFRY_STORE_UNFIT", text)
+}
+
 /** For messages: where the server is, without the password. */
 export function placeOf(server: unknown): string {
   if (typeof server !== "string") return "the Redis server"

@@ -152,10 +152,10 @@ class Door {
     const { client, isOurs } = await this.#makeClient()
     const connection = new Connection(client, isOurs, this.#options, this.#waiting)
     client.on("error", connection.onError)
-    const news = new News(client, connection, this.#options.prefix)
+    const news = new News(client, connection, this.#options, this.#waiting)
     const memory = new Memory(connection, () => news.tell("forgotten"))
     try {
-      await examine(connection, this.#options)
+      await examine(connection, client, this.#options)
       await memory.look()
     } catch (error) {
       leave({ client, isOurs, connection })

@@ -33,6 +33,9 @@ export function indexesFor(
   if (scheduleId !== undefined) {
     return [{ kind: `${history}:`, name: scheduleId, orderedBy, singleKey: concurrencyKeyOf(scheduleId) }]
   }
+  if (orderBy === "createdAt" && isUnfinished) {
+    return [{ kind: ":unfinished", name: "", orderedBy, singleKey: null }]
+  }
   // Most runs succeed: of those that end otherwise there is a set for each way.
   if (orderBy === "createdAt" && states?.every((state) => UNUSUAL.includes(state))) {
     return states.map((state) => ({ kind: `:history:${state}`, name: "", orderedBy, singleKey: null }))

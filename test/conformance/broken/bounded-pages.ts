@@ -1,5 +1,5 @@
 import type { Run, RunFilter, ScheduleFilter, Store } from "belfry/store"
-import { broken, folded } from "./breaking.ts"
+import { broken, folded, roundTrip } from "./breaking.ts"
 
 const pages = [
   broken(9, "schedules are ordered without case", (store) => ({
@@ -103,6 +103,15 @@ const filters = [
       },
     })),
   ),
+  broken(9, "a page ends when it has as many runs as were counted a moment before", (store) => ({
+    async findRuns(filter, page) {
+      const counts = await store.countRuns(filter)
+      await roundTrip()
+      const limit = Math.min(page.limit, counts.pending + counts.running)
+      const isCounted = filter.states?.every((state) => state === "pending" || state === "running") ?? false
+      return store.findRuns(filter, isCounted ? { ...page, limit } : page)
+    },
+  })),
   broken(9, "the owner is no filter", (store) => ({
     findSchedules: ({ owner: _, ...filter }, page) => store.findSchedules(filter, page),
   })),

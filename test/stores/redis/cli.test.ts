@@ -72,7 +72,7 @@ describe("a store named by a Redis address", () => {
 
     assert.equal(code, 7)
     assert.match(err, /There is no store in redis:.*\n.*belfry start --store redis:/)
-    assert.match(status.out, /no schema yet; it would be made at schema 2/)
+    assert.match(status.out, /no schema yet; it would be made at schema 3/)
     assert.deepEqual(await aClient(url).keys(`{${prefix}}*`), [])
   })
 
@@ -82,8 +82,8 @@ describe("a store named by a Redis address", () => {
     const made = await shell.run("migrate")
     const planned = await shell.run("migrate", "plan")
 
-    assert.match(made.out, /was made at schema 2;/)
-    assert.deepEqual([planned.code, /schema 2, the newest/.test(planned.out)], [0, true])
+    assert.match(made.out, /was made at schema 3;/)
+    assert.deepEqual([planned.code, /schema 3, the newest/.test(planned.out)], [0, true])
   })
 
   test("shows no password, wherever it stands", async () => {

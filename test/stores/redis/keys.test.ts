@@ -109,7 +109,15 @@ test("nothing is left of a deleted schedule, its pruned runs, and workers that l
   assert.deepEqual(await store.prune(aPruning({ olderThanMs: 1 })), { runs: 2, workers: 0 })
   await store.claim(aClaim())
 
-  assert.deepEqual((await client.keys(`${prefix}*`)).sort(), [`${prefix}:schema`, `${prefix}:versions`])
+  const keys = (await client.keys(`${prefix}*`)).sort()
+  const calls = keys.filter((key) => key.startsWith(`${prefix}:calls:`))
+  const lifetimes = await Promise.all(calls.map((key) => client.pttl(key)))
+  assert.deepEqual(
+    keys.filter((key) => !calls.includes(key)),
+    [`${prefix}:schema`, `${prefix}:versions`],
+  )
+  // -1 is for ever, -2 that it is gone by now.
+  assert.ok(calls.length > 0 && !lifetimes.includes(-1), "answers to calls go by themselves")
 })
 
 test("a name may be made of anything, also of what keys are made of", async () => {

@@ -35,7 +35,7 @@ test("a store whose keys are deleted under it notices at the next heartbeat, onc
   await until(() => heard.length > 0, "it notices")
   await store.heartbeat(aHeartbeat())
   assert.deepEqual(heard, ["forgotten"])
-  assert.equal(await client.hget("{belfry}:schema", "version"), "2")
+  assert.equal(await client.hget("{belfry}:schema", "version"), "3")
 })
 
 test("a store that asks nothing notices when it is connected again", async () => {

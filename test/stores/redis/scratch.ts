@@ -78,11 +78,11 @@ async function clientOf(server: string | Redis | Cluster, deadlineMs: number) {
     : { client: server as unknown as RedisClient, isOurs: false }
 }
 
-/** What the store hears from now on, but for what it is told when its connection is new: everything, twice. */
+/** What the store hears from now on, but for what it is told when its connection is new: everything. */
 export async function heardBy(store: Store): Promise<Hint[]> {
   const heard: Hint[] = []
   await store.listen((hint) => heard.push(hint))
-  await until(() => heard.length >= 6, "the connection is told of")
+  await until(() => heard.length >= 3, "the connection is told of")
   heard.length = 0
   return heard
 }

@@ -37,6 +37,7 @@ export async function assertInStep(client: Redis, prefix: string): Promise<void>
       if (isInSchedule) put(`history:scheduled:${schedule}`, id, Number(run["scheduled_for"]))
     }
     if (isUnfinished) {
+      put("unfinished", id, createdAt)
       const liveKey = singleKey ?? run["live_key"]
       const concurrencyKey = singleKey ?? run["concurrency_key"]
       if (liveKey !== undefined) live.set(liveKey, id)
@@ -75,7 +76,7 @@ async function queueOf(
 
 async function setsOf(client: Redis, prefix: string): Promise<object> {
   const found = new Map<string, Map<string, number | null>>()
-  for (const kind of ["history:*", "unfinished:*", "queue:*", "waiting:*"]) {
+  for (const kind of ["history:*", "unfinished*", "queue:*", "waiting:*"]) {
     for (const key of await client.keys(`${prefix}:${kind}`)) {
       const name = key.slice(prefix.length + 1)
       const list = await client.zrange(key, "0", "-1", "WITHSCORES")

@@ -9,7 +9,8 @@ import { SETS } from "./sets.ts"
  */
 export const RUNS = `${KEYS}${SETS}${COUNTING}
 -- To put a name together takes Lua longer than most commands take: what is the same for many runs is made once.
-local RUNS, LIVE, UNFINISHED = prefix .. ':runs:', prefix .. ':live', prefix .. ':unfinished:'
+local RUNS, LIVE = prefix .. ':runs:', prefix .. ':live'
+local ALL_UNFINISHED, UNFINISHED = prefix .. ':unfinished', prefix .. ':unfinished:'
 local CREATED, SCHEDULED, COMPLETED = prefix .. ':history:created', prefix .. ':history:scheduled', prefix .. ':history:completed'
 local CREATED_OF, SCHEDULED_OF, COMPLETED_OF = CREATED .. ':', SCHEDULED .. ':', COMPLETED .. ':'
 
@@ -112,6 +113,7 @@ end
 
 local function enter_unfinished(id, run, at)
   put_in_queue(id, run.task, run.priority, at)
+  put(ALL_UNFINISHED, id, run.created_at)
   if run.live_key then
     holders[run.live_key] = id
   end
@@ -126,6 +128,7 @@ end
 
 local function leave_unfinished(id, run)
   take(queue_of(run.task, run.priority), id)
+  take(ALL_UNFINISHED, id)
   if run.live_key then
     holders[run.live_key] = false
   end

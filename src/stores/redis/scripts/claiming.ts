@@ -8,7 +8,7 @@ import { RUNS } from "../lua/runs.ts"
 import { TAKING } from "../lua/taking.ts"
 import { STORIES } from "../lua/whole-runs.ts"
 import { type ClaimedRow, claimedRunOf } from "../run-claimed.ts"
-import { SLICE, scriptOf } from "../script.ts"
+import { runningOnce, SLICE, scriptOf } from "../script.ts"
 
 /** How many runs one script looks at: those that wait for their key are put aside on the way, once. */
 const EXAMINED_MAX = 1_000
@@ -143,7 +143,10 @@ export async function claimRuns(
   const leases = new Map(request.tasks.map(({ name, leaseMs }) => [name, leaseMs]))
   for (;;) {
     const args = [workerId, wanted, ...[...leases].flat()]
-    const [now, nextAt, hasMore, sources, ids, shares, rows] = await connection.run<ClaimReply>(CLAIM, args)
+    const [now, nextAt, hasMore, sources, ids, shares, rows] = await connection.once<ClaimReply>(
+      runningOnce(CLAIM),
+      args,
+    )
     // Nothing but runs that wait for their key: they are put aside now, and there is something behind them.
     if (rows.length === 0 && hasMore === 1) continue
     const isMore = rows.length < limit && (hasMore === 1 || rows.length === wanted)

@@ -4,7 +4,7 @@ import type { Connection } from "../connection.ts"
 import { NEW_RUNS } from "../lua/new-runs.ts"
 import { RUNS } from "../lua/runs.ts"
 import { NewRunArgs } from "../new-run-args.ts"
-import { answersOf, scriptOf, slicesOf } from "../script.ts"
+import { answeringOnce, answersOf, scriptOf, slicesOf } from "../script.ts"
 
 // Answers each run by 1: stored; 0: its id is there; or by the run that holds its live key.
 const ENQUEUE = scriptOf(
@@ -55,7 +55,7 @@ export function enqueueRuns(
     const args: (string | number)[] = []
     for (const run of slice) newRuns.push(args, run)
     const all = [...newRuns.kinds, ...args]
-    const replies = await connection.run<readonly (string | number)[]>(ENQUEUE, all)
+    const replies = await connection.once<readonly (string | number)[]>(answeringOnce(ENQUEUE), all)
     return slice.map((run, index) => answerOf(run.id, replies[index]!))
   })
 }

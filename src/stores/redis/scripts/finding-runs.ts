@@ -1,9 +1,8 @@
-import { type Run, UNFINISHED } from "../../../core/run.ts"
+import type { Run } from "../../../core/run.ts"
 import type { RunFilter, RunPage } from "../../../store/store.ts"
 import type { Connection } from "../connection.ts"
 import { indexesFor, type RunIndex } from "../run-indexes.ts"
 import { fieldsOf, readableRunOf } from "../run-rows.ts"
-import { countRuns } from "./counting-runs.ts"
 import { type Place, runsById, walk } from "./reading-runs.ts"
 
 export async function findRuns(
@@ -14,28 +13,15 @@ export async function findRuns(
   if (filter.ids !== undefined) return pageOf(await runsById(connection, filter), page)
   const found: Run[] = []
   const indexes = indexesFor(filter, page.orderBy)
-  const atMost = await mostThereAre(connection, filter)
-  for (const index of indexes) found.push(...(await walkPage(connection, index, filter, { ...page, atMost })))
+  for (const index of indexes) found.push(...(await walkPage(connection, index, filter, page)))
   return indexes.length === 1 ? found : pageOf(found, page)
 }
 
-/** Few runs are unfinished, and most of those are new: who has found as many as there are need not look through the past. */
-async function mostThereAre(connection: Connection, { states, task }: RunFilter): Promise<number> {
-  if (states === undefined || !states.every((state) => UNFINISHED.includes(state)))
-    return Number.POSITIVE_INFINITY
-  const { pending, running } = await countRuns(connection, task === undefined ? { states } : { states, task })
-  return pending + running
-}
-
-async function walkPage(
-  connection: Connection,
-  index: RunIndex,
-  filter: RunFilter,
-  page: RunPage & { readonly atMost: number },
-) {
+/** Several looks where a page takes long to find. The order is by what never changes, so a run that stays is in one of them. */
+async function walkPage(connection: Connection, index: RunIndex, filter: RunFilter, page: RunPage) {
   const found: Run[] = []
   let before: Place | null = page.before
-  while (found.length < Math.min(page.limit, page.atMost)) {
+  while (found.length < page.limit) {
     const limit = page.limit - found.length
     const [isOver, at, id, rows] = await walk(connection, index, { filter, before, limit, what: "runs" })
     for (const row of rows) found.push(readableRunOf(fieldsOf(row)))

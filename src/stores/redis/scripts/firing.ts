@@ -7,7 +7,7 @@ import { RUNS } from "../lua/runs.ts"
 import { SCHEDULES } from "../lua/schedules.ts"
 import { NewRunArgs } from "../new-run-args.ts"
 import { pushProgress } from "../schedule-rows.ts"
-import { answersOf, SLICE, scriptOf } from "../script.ts"
+import { answeringOnce, answersOf, SLICE, scriptOf } from "../script.ts"
 
 // Arguments: how many plans, and the kinds of their runs; of each plan the schedule, the version it is based on, how many runs, the progress, and the runs.
 // Answers each plan by 1: all its runs are new; 0: stale; -1: held; or by the list of those that are new.
@@ -117,7 +117,7 @@ export function firePlans(
     const args: (string | number)[] = []
     for (const plan of slice) pushPlan(args, newRuns, plan)
     const all = [slice.length, ...newRuns.kinds, ...args]
-    const replies = await connection.run<readonly (number | readonly string[])[]>(FIRE, all)
+    const replies = await connection.once<readonly (number | readonly string[])[]>(answeringOnce(FIRE), all)
     return slice.map((plan, index) => answerOf(plan, replies[index]!))
   })
 }

@@ -78,8 +78,25 @@ local function matches(run)
       return false
     end
   end
-  return (states == '' or string.find(states, ',' .. run.state .. ',', 1, true))
-    and (triggered_by == '' or string.find(triggered_by, ',' .. run.triggered_by .. ',', 1, true))
+  return (triggered_by == '' or string.find(triggered_by, ',' .. run.triggered_by .. ',', 1, true))
+end
+
+-- No more than these can match, as long as this script runs.
+local function most_there_are()
+  local of, fields, most = wanted.task and ':task:' .. wanted.task or ':all', {}, 0
+  for state in string.gmatch(states, '%a+') do
+    fields[#fields + 1] = state .. of
+  end
+  for _, sum in ipairs(call('HMGET', COUNTS, unpack(fields))) do
+    most = most + (sum or 0)
+  end
+  return most
+end
+
+-- Most that don't match are in another state: that is asked for first, and the rest only of those that are in the right one.
+local function is_in_state(id)
+  local state = call('HGET', RUNS .. id, 'state')
+  return state and string.find(states, ',' .. state .. ',', 1, true)
 end
 
 local rank = before_at == '' and 0 or rank_after(before_at, before_id)
@@ -88,12 +105,16 @@ local is_end = #places < 2 * STEP
 if single_key then
   insert_single(places, is_end)
 end
-local found, by_state, looked_at = {}, {}, 0
+local found, by_state, matched, looked_at = {}, {}, 0, 0
 while looked_at < #places and #found < limit do
   local id = places[looked_at + 1]
   looked_at = looked_at + 2
-  local run, list = read_all(id)
+  local run, list
+  if states == '' or is_in_state(id) then
+    run, list = read_all(id)
+  end
   if run and matches(run) then
+    matched = matched + 1
     if ARGV[11] == 'count' then
       by_state[run.state] = (by_state[run.state] or 0) + 1
     else
@@ -105,6 +126,10 @@ for state, sum in pairs(by_state) do
   found[#found + 1] = { state, sum }
 end
 local is_over = looked_at == #places and is_end
+-- Few runs are unfinished, and most of those are new: who has found as many as there are need not look further.
+if before_at == '' and states ~= '' and not is_over then
+  is_over = matched >= most_there_are()
+end
 return { is_over and 1 or 0, places[looked_at] or false, places[looked_at - 1] or false, found }
 `,
 )

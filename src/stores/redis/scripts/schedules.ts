@@ -6,7 +6,7 @@ import { KEYS } from "../lua/keys.ts"
 import { PROGRESS } from "../lua/progress.ts"
 import { SCHEDULES } from "../lua/schedules.ts"
 import { definitionText, pushProgress } from "../schedule-rows.ts"
-import { marked, scriptOf } from "../script.ts"
+import { answeringOnce, marked, scriptOf } from "../script.ts"
 
 // Arguments: id, the version it is based on, the progress, then the definition. Answers the new version, or nothing.
 const PUT = scriptOf(
@@ -70,11 +70,11 @@ export async function putSchedule(
   const args: (string | number)[] = [id, ifVersion ?? ""]
   pushProgress(args, progressOf(schedule))
   args.push(definitionText(schedule), task, marked(owner), String(enabled), ...new Set(tags))
-  const version = await connection.run<number | null>(PUT, args)
+  const version = await connection.once<number | null>(answeringOnce(PUT), args)
   return version === null ? { outcome: "stale" } : { outcome: "done", version }
 }
 
 export async function deleteSchedule(connection: Connection, id: string, ifVersion: number): Promise<Swap> {
-  const isDone = (await connection.run<number>(DELETE, [id, ifVersion])) === 1
+  const isDone = (await connection.once<number>(answeringOnce(DELETE), [id, ifVersion])) === 1
   return isDone ? { outcome: "done", version: ifVersion } : { outcome: "stale" }
 }

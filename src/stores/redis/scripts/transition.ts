@@ -8,7 +8,7 @@ import { KINDS } from "../lua/kinds.ts"
 import { RUNS } from "../lua/runs.ts"
 import { UNPARKING } from "../lua/unparking.ts"
 import { STORIES } from "../lua/whole-runs.ts"
-import { answersOf, scriptOf, slicesOf } from "../script.ts"
+import { answeringOnce, answersOf, scriptOf, slicesOf } from "../script.ts"
 
 // What the hash of a schedule tells of its runs, and what those that depend on it ask.
 const ENDS = `
@@ -184,7 +184,9 @@ export function changeRuns(
     const kinds = new Kinds()
     const args: Args = []
     for (const change of slice) pushChange(args, kinds, change)
-    return (await connection.run<readonly ChangeReply[]>(CHANGE, [...kinds.args, ...args])).map(answerOf)
+    return (
+      await connection.once<readonly ChangeReply[]>(answeringOnce(CHANGE), [...kinds.args, ...args])
+    ).map(answerOf)
   })
 }
 

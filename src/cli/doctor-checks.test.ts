@@ -1,0 +1,28 @@
+import assert from "node:assert/strict"
+import { test } from "vitest"
+import { scheduleView } from "../scheduler/views.ts"
+import { AN_INSTANT, aSchedule } from "../store/laws/factories.ts"
+import { checkSchedules } from "./doctor-checks.ts"
+
+const checked = (lastRunAt: number | null) => {
+  const schedule = aSchedule({ id: "s", lastRunAt, nextRunAt: AN_INSTANT + 7_200_000 })
+  return checkSchedules([scheduleView(schedule)], AN_INSTANT).find(({ name }) => name === "clock set back")!
+}
+
+test("a schedule that fired ahead of the store's clock is a problem, with when it is next due", () => {
+  const { result, message, remedy } = checked(AN_INSTANT + 3_600_000)
+
+  assert.equal(result, "problem")
+  assert.equal(
+    message,
+    "s fired ahead of the store's clock, and waits until it has caught up; s is next due at 2026-03-27T09:00:00.000Z",
+  )
+  assert.match(remedy!, /belfry schedule trigger s$/)
+})
+
+test("one that fired just now, or never, is none", () => {
+  assert.deepEqual(
+    [null, AN_INSTANT, AN_INSTANT + 1_000].map((lastRunAt) => checked(lastRunAt).result),
+    ["ok", "ok", "ok"],
+  )
+})

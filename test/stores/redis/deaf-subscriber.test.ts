@@ -1,0 +1,91 @@
+import assert from "node:assert/strict"
+import { test } from "vitest"
+import { aRun } from "../../../src/store/laws/factories.ts"
+import { CHECK_EVERY_MS } from "../../../src/stores/redis/news.ts"
+import { advance, aVirtualClock } from "../../lock/lab.ts"
+import { faultProxy } from "../../support/fault-proxy.ts"
+import { startRedis } from "../../support/redis.ts"
+import { aClient, anOpenStore, atTheEnd, heardBy, until } from "./scratch.ts"
+
+/** A connection can end without a word to either side: a firewall forgets it, or a host is gone. */
+
+const DEADLINE_MS = 5_000
+
+async function aListener() {
+  const server = await startRedis()
+  atTheEnd(() => server.stop())
+  const proxy = await faultProxy(server.port)
+  atTheEnd(() => proxy.close())
+  const { clock, checksAhead } = aCountingClock()
+  const place = { url: proxy.through(server.url), prefix: "belfry" }
+  const store = await anOpenStore(place, { deadlineMs: DEADLINE_MS, clock })
+  const heard = await heardBy(store)
+  await until(() => checksAhead() === 1, "the first check is set")
+  return { server, proxy, clock, checksAhead, store, heard }
+}
+
+/** Virtual time, which tells how many checks were set so far. */
+function aCountingClock() {
+  const clock = aVirtualClock()
+  let checks = 0
+  const setTimer: typeof clock.setTimer = (delayMs, callback) => {
+    if (delayMs === CHECK_EVERY_MS) checks++
+    return clock.setTimer(delayMs, callback)
+  }
+  return { clock: { ...clock, setTimer }, checksAhead: () => checks }
+}
+
+test("a subscriber whose connection died silently is replaced, hints at everything, and hears again", async () => {
+  const { server, proxy, clock, heard } = await aListener()
+  const elsewhere = await anOpenStore({ url: server.url, prefix: "belfry" })
+  proxy.silence()
+  await elsewhere.enqueue([aRun({ id: "unheard" })])
+
+  await advance(clock, CHECK_EVERY_MS)
+  await advance(clock, DEADLINE_MS)
+
+  await until(() => new Set(heard).size === 3, "everything is hinted at")
+  heard.length = 0
+  await elsewhere.enqueue([aRun({ id: "heard" })])
+  await until(() => heard.includes("runs"), "it hears again")
+})
+
+test("a subscriber that dies again is replaced again", async () => {
+  const { proxy, clock, checksAhead, heard } = await aListener()
+
+  for (let deaths = 1; deaths <= 2; deaths++) {
+    proxy.silence()
+    heard.length = 0
+    await advance(clock, CHECK_EVERY_MS)
+    await advance(clock, DEADLINE_MS)
+    await until(() => new Set(heard).size === 3, "everything is hinted at")
+    await until(() => checksAhead() === 1 + deaths, "the next check is set")
+  }
+})
+
+test("a subscriber that answers is left alone, and nothing is hinted at", async () => {
+  const { server, clock, checksAhead, heard } = await aListener()
+  const client = aClient(server.url)
+  const before = await client.client("LIST")
+
+  for (let checks = 1; checks <= 5; checks++) {
+    await advance(clock, CHECK_EVERY_MS)
+    await until(() => checksAhead() === 1 + checks, "the check is answered")
+  }
+
+  assert.equal(idsOf(await client.client("LIST")), idsOf(before))
+  assert.deepEqual(heard, [])
+})
+
+test("a store that is closed checks no more", async () => {
+  const { clock, checksAhead, store } = await aListener()
+
+  await store.close()
+  await advance(clock, 10 * CHECK_EVERY_MS)
+
+  assert.equal(checksAhead(), 1)
+})
+
+function idsOf(clientList: unknown): string {
+  return [...String(clientList).matchAll(/^id=(\d+)/gm)].map(([, id]) => id).join(" ")
+}

@@ -1,0 +1,102 @@
+import assert from "node:assert/strict"
+import { describe, test } from "vitest"
+import { succeed } from "../../../src/core/run.ts"
+import { aClaim, aPlan, aRun, aSchedule } from "../../../src/store/laws/factories.ts"
+import { created, running } from "../../../src/store/laws/steps.ts"
+import { faultProxy } from "../../support/fault-proxy.ts"
+import { startRedis } from "../../support/redis.ts"
+import { anOpenStore, atTheEnd, rejectsWith } from "./scratch.ts"
+
+/** A connection breaks after the server has done a call and before its answer is here: the driver sends the call again. */
+
+async function aStoreBehindAProxy() {
+  const server = await startRedis()
+  atTheEnd(() => server.stop())
+  const proxy = await faultProxy(server.port)
+  atTheEnd(() => proxy.close())
+  const store = await anOpenStore({ url: proxy.through(server.url), prefix: "belfry" })
+  /** The server knows every script by its hash, so that a call is one request. */
+  const withLostAnswer = async <T>(call: () => Promise<T>): Promise<T> => {
+    const lost = proxy.loseAnswer("evalsha")
+    const answer = await call()
+    await lost
+    return answer
+  }
+  return { store, withLostAnswer }
+}
+
+const NOTHING = { message: null, details: null }
+
+describe("a call that is sent again is answered as the first time:", () => {
+  test("a schedule that is created, edited and deleted", async () => {
+    const { store, withLostAnswer } = await aStoreBehindAProxy()
+    await created(store, aSchedule({ id: "warm" }))
+    await store.deleteSchedule("warm", 0)
+
+    const put = await withLostAnswer(() => store.putSchedule(aSchedule({ id: "s" }), null))
+    const [stored] = await store.findSchedules({ ids: ["s"] }, { afterId: null, limit: 1 })
+    assert.deepEqual(put, { outcome: "done", version: stored!.version })
+
+    const edited = await withLostAnswer(() =>
+      store.putSchedule({ ...stored!, description: "edited" }, stored!.version),
+    )
+    assert.ok(edited.outcome === "done")
+    const deleted = await withLostAnswer(() => store.deleteSchedule("s", edited.version))
+    assert.deepEqual(deleted, { outcome: "done", version: edited.version })
+  })
+
+  test("plans that are fired, with all that they created", async () => {
+    const { store, withLostAnswer } = await aStoreBehindAProxy()
+    await store.fire([aPlan(aSchedule())])
+    await store.enqueue([aRun({ id: "there" })])
+    const schedules = [await created(store, aSchedule()), await created(store, aSchedule())]
+
+    const answers = await withLostAnswer(() =>
+      store.fire([
+        aPlan(schedules[0]!, { runs: [aRun({ id: "a" }), aRun({ id: "there" })] }),
+        aPlan({ ...schedules[1]!, version: 0 }, { runs: [aRun({ id: "b" })] }),
+      ]),
+    )
+
+    assert.deepEqual(answers, [{ outcome: "done", created: ["a"] }, { outcome: "stale" }])
+  })
+
+  test("a run that is enqueued, and one that is finished", async () => {
+    const { store, withLostAnswer } = await aStoreBehindAProxy()
+    const run = await running(store, aRun())
+    await store.transition([])
+    await store.transition([succeed({ ...run, attempt: 9 }, NOTHING)])
+
+    const enqueued = await withLostAnswer(() => store.enqueue([aRun({ id: "r" })]))
+    const finished = await withLostAnswer(() => store.transition([succeed(run, NOTHING)]))
+
+    assert.deepEqual(enqueued, [{ outcome: "created", runId: "r" }])
+    assert.deepEqual(finished, [{ outcome: "done" }])
+  })
+})
+
+test("a claim that is sent again is a fault and takes nothing more: its worker gives back what it doesn't know", async () => {
+  const { store, withLostAnswer } = await aStoreBehindAProxy()
+  await store.claim(aClaim())
+  await store.enqueue([aRun(), aRun()])
+
+  await rejectsWith(
+    "BELFRY_STORE_UNAVAILABLE",
+    withLostAnswer(() => store.claim(aClaim({ limit: 1 }))),
+    /broke before the answer came/,
+  )
+
+  const { pending, running: taken } = await store.countRuns({})
+  assert.deepEqual([pending, taken], [1, 1])
+})
+
+test("the same call made twice is two calls", async () => {
+  const { store } = await aStoreBehindAProxy()
+
+  const answers = [await store.enqueue([aRun({ id: "r" })]), await store.enqueue([aRun({ id: "r" })])]
+
+  assert.deepEqual(
+    answers.map(([answer]) => answer!.outcome),
+    ["created", "exists"],
+  )
+})
