@@ -24,7 +24,8 @@ export const TABLES = `
     -- Intervals, single instants and further crons; and the policies: what isn't named has its default.
     triggers jsonb not null default '[]',
     options jsonb not null default '{}',
-    -- How far it has come. Belfry writes this; a null next_run_at is planned at once, without firing.
+    -- How far it has come. Belfry writes this. Whoever writes a next_run_at asks for the next occurrence then, or with null
+    -- for a plan from now on.
     next_run_at timestamptz,
     covered_until timestamptz,
     overrides jsonb not null default '[]',
@@ -34,6 +35,9 @@ export const TABLES = `
     last_run_at timestamptz,
     last_error text,
     finished_at timestamptz,
+    -- What was written by hand since Belfry last planned it, oldest first; null if nothing was. Each is what the columns
+    -- were before, when, and by whom: the next plan does what that asks for, and then this is null again.
+    unsettled jsonb,
     declared_as text,
     revision integer not null default 1,
     -- 0 until it is taken from the sequence, which a row that was written by hand leaves to a trigger.

@@ -10,12 +10,12 @@ import {
 } from "../schedule-rows.ts"
 
 const COLUMNS = `id, revision, created_at, updated_at, declared_as, ${DEFINITION_COLUMNS}, next_run_at, covered_until,
-    overrides, paused, run_count, last_run_id, last_run_at, last_error, finished_at, version`
+    overrides, paused, run_count, last_run_id, last_run_at, last_error, finished_at, unsettled, version`
 
 const VALUES = `$1, $2, to_timestamp($3::bigint / 1000.0), to_timestamp($4::bigint / 1000.0), $5, $6, $7, $8, $9, $10, $11,
     $12::jsonb, $13, $14, $15::text[], $16::jsonb, $17::jsonb, to_timestamp($18::bigint / 1000.0),
     to_timestamp($19::bigint / 1000.0), $20::jsonb, $21::jsonb, $22, $23, to_timestamp($24::bigint / 1000.0), $25,
-    to_timestamp($26::bigint / 1000.0), nextval('belfry.versions')`
+    to_timestamp($26::bigint / 1000.0), null, nextval('belfry.versions')`
 
 const INSERT_SCHEDULE = `
   insert into belfry.schedules (${COLUMNS})
