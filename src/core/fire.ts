@@ -5,6 +5,7 @@ import { newestDue } from "./occurrence.ts"
 import { planPaused } from "./pausing.ts"
 import { type FireFacts, type FirePlan, planFrom, planOf } from "./plan.ts"
 import { planOwed } from "./plan-owed.ts"
+import { assertReadable } from "./readable.ts"
 import type { Schedule } from "./schedule.ts"
 import { planUnreadable, settle } from "./settling.ts"
 
@@ -14,6 +15,7 @@ import { planUnreadable, settle } from "./settling.ts"
  */
 export function planFire(schedule: Schedule, facts: FireFacts, now: Instant): FirePlan {
   try {
+    assertReadable(schedule)
     // What is owed since the edits is fired by the next plan: then the schedule is still due.
     if (isEdited(schedule)) return planEdits(schedule, facts)
     if (!schedule.enabled) return planOf(schedule, { nextRunAt: null })

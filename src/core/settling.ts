@@ -4,6 +4,7 @@ import { newestPassed } from "./occurrence.ts"
 import { settlePause } from "./pausing.ts"
 import { type FireFacts, type FirePlan, planOf } from "./plan.ts"
 import { planOwed } from "./plan-owed.ts"
+import { assertReadable } from "./readable.ts"
 import type { Schedule } from "./schedule.ts"
 
 /**
@@ -14,6 +15,7 @@ import type { Schedule } from "./schedule.ts"
 export function settle(schedule: Schedule, facts: FireFacts, now: Instant): FirePlan | null {
   if (!schedule.enabled || schedule.lastError !== null) return null
   try {
+    assertReadable(schedule)
     if (schedule.paused !== null) return settlePause(schedule, facts, now)
     const newest = newestPassed(schedule, now)
     if (newest === null) return null

@@ -1,5 +1,5 @@
-/** Names mean PostgreSQL's own, whatever else its caller, or somebody who may create functions, has put in the way. */
-const PINNED = "set search_path = pg_catalog, pg_temp"
+import { PINNED } from "./tables.ts"
+
 /** With the rights of Belfry's owner; `session_user` is still the caller. */
 const AS_OWNER = `security definer ${PINNED}`
 
@@ -58,6 +58,9 @@ export const SQL_FACE = `
     if schedule.id !~ '^[A-Za-z0-9_-]{1,200}$' then
       raise exception 'Schedule id "%" is not valid: use 1 to 200 letters, digits, "_" and "-".', left(schedule.id, 80);
     end if;
+    if not isfinite(schedule.next_run_at) then
+      raise exception 'Schedule "%" can''t have its next run at %: write an instant.', schedule.id, schedule.next_run_at;
+    end if;
     if schedule.cron is null and schedule.triggers = '[]' then
       raise exception 'Schedule "%" has no time: give it a cron.', schedule.id;
     end if;
@@ -67,10 +70,12 @@ export const SQL_FACE = `
         select coalesce(each ->> 'schedule', each ->> 'scheduleId') as named
         from jsonb_array_elements(schedule.options -> 'dependsOn') as each
       ) as d
-      where not exists (select 1 from belfry.schedules as s where s.id = d.named)
-        and d.named <> schedule.id
+      where d.named = schedule.id
+        or not exists (select 1 from belfry.schedules as s where s.id = d.named)
       limit 1;
-      if missing is not null then
+      if missing = schedule.id then
+        raise exception 'Schedule "%" depends on itself.', schedule.id;
+      elsif missing is not null then
         raise exception 'Schedule "%" depends on "%", which doesn''t exist: insert that one first.',
           schedule.id, left(missing, 80);
       end if;
