@@ -1,4 +1,5 @@
 import assert from "node:assert/strict"
+import type { PostgresStore } from "belfry/postgres"
 import pg from "pg"
 import { afterAll, beforeAll, describe, test } from "vitest"
 import { migratedDatabase } from "../../support/fresh-database.ts"
@@ -225,14 +226,16 @@ const BEGINNINGS: Readonly<Record<string, Operation>> = {
   },
 }
 
+let store: PostgresStore
+let psql: pg.Client
 let doors: TwoDoors
 let close: () => Promise<unknown>
 
 beforeAll(async () => {
   const url = await migratedDatabase()
-  const store = makeStore(url)
+  store = makeStore(url)
   await store.open()
-  const psql = new pg.Client(url)
+  psql = new pg.Client(url)
   await psql.connect()
   doors = new TwoDoors(store, psql)
   close = () => Promise.all([store.close(), psql.end()])
@@ -289,4 +292,21 @@ test("a plain update that takes the pause away is a resume", async () => {
   const bySql = await doors.bySql(where, { ...OPERATIONS["nothing"]!, sql: [set("paused = null")] })
 
   assert.deepEqual(bySql, byApi)
+})
+
+test("a deploy that only notes its release leaves what was written by SQL to be planned", async () => {
+  const noting: Operation = {
+    ...OPERATIONS["another cron"]!,
+    api: async () => {
+      await psql.query(set(`cron = '${OTHER}'`))
+      const [schedule] = await store.findSchedules({}, { afterId: null, limit: 1 })
+      await store.putSchedule({ ...schedule!, description: "noted" }, schedule!.version)
+    },
+  }
+  const where = SITUATIONS["three owed, all to be made up for"]!
+  const bySql = await doors.bySql(where, noting)
+  const noted = await doors.byApi(where, noting)
+
+  assert.deepEqual(noted.runs, bySql.runs)
+  assert.equal(noted.runs.length, 3)
 })
