@@ -113,6 +113,16 @@ describe("what was due before a pause began", () => {
     assert.deepEqual(ledger(planResume(settled, NO_FACTS, at("12:10")).runs), ["12:00 skipped paused"])
   })
 
+  test("has the only run there may be, if the pause is over as well", () => {
+    const paused = { ...late().paused!, until: at("12:30") }
+
+    const plan = planFire({ ...late(), paused }, NO_FACTS, at("14:10"))
+
+    // Two runs with the same live key in one plan: no store would take it, and it would be planned for ever.
+    assert.deepEqual(ledger(plan.runs.filter(({ liveKey }) => liveKey !== null)), ["11:00 catchup"])
+    assert.deepEqual(ledger(plan.runs.slice(-1)), ["14:00 skipped overlap"])
+  })
+
   test("is settled before an edit, beside what the pause has dropped", () => {
     const plan = planSettle(late(), NO_FACTS, at("12:30"))
 

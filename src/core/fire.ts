@@ -1,11 +1,13 @@
 import { owedUpTo } from "./catch-up.ts"
+import { isEdited, planEdits } from "./edits.ts"
 import type { Instant } from "./instant.ts"
-import { newestDue, newestPassed } from "./occurrence.ts"
-import { planPaused, settlePause } from "./pausing.ts"
+import { newestDue } from "./occurrence.ts"
+import { planPaused } from "./pausing.ts"
 import { type FireFacts, type FirePlan, planFrom, planOf } from "./plan.ts"
 import { planOwed } from "./plan-owed.ts"
+import { assertReadable } from "./readable.ts"
 import type { Schedule } from "./schedule.ts"
-import { storable } from "./thrown.ts"
+import { planOnHold, settle } from "./settling.ts"
 
 /**
  * What this schedule owes at `now`, and when it is next due. Pure, so nodes that read the same schedule make the same
@@ -13,6 +15,9 @@ import { storable } from "./thrown.ts"
  */
 export function planFire(schedule: Schedule, facts: FireFacts, now: Instant): FirePlan {
   try {
+    assertReadable(schedule)
+    // What is owed since the edits is fired by the next plan: then the schedule is still due.
+    if (isEdited(schedule)) return planEdits(schedule, facts)
     if (!schedule.enabled) return planOf(schedule, { nextRunAt: null })
     if (schedule.coveredUntil === null) return planOf(schedule, planFrom(schedule, now))
     if (schedule.paused !== null) return planPaused(schedule, facts, now)
@@ -24,28 +29,7 @@ export function planFire(schedule: Schedule, facts: FireFacts, now: Instant): Fi
   }
 }
 
-/** Whatever is wrong is shown on the schedule, which waits for somebody to mend it, and the others go on. */
-export function planOnHold(schedule: Schedule, error: unknown): FirePlan {
-  const lastError = error instanceof Error ? error.message : String(error)
-  return planOf(schedule, { nextRunAt: null, lastError: storable(lastError, LAST_ERROR_MAX_BYTES) })
-}
-
-const LAST_ERROR_MAX_BYTES = 2_000
-
-/**
- * Before an edit: whatever already had its time becomes a run now, even if jitter or a move still holds it back (it then
- * waits as a run). Otherwise the edit would take away an occurrence that was promised. What a pause has dropped so far is
- * recorded by the old timetable. Null if nothing is owed.
- */
+/** Before an edit or an operator's step: what has to be fired first. Null if nothing is owed. See `settle`. */
 export function planSettle(schedule: Schedule, facts: FireFacts, now: Instant): FirePlan | null {
-  if (!schedule.enabled || schedule.lastError !== null) return null
-  try {
-    if (schedule.paused !== null) return settlePause(schedule, facts, now)
-    const newest = newestPassed(schedule, now)
-    if (newest === null) return null
-    return planOwed(schedule, facts, owedUpTo(newest, schedule, now, facts.recorded), now)
-  } catch (error) {
-    // The edit may be what mends it.
-    return planOnHold(schedule, error)
-  }
+  return isEdited(schedule) ? planFire(schedule, facts, now) : settle(schedule, facts, now)
 }

@@ -2,7 +2,15 @@ import { gapsIn, owedUpTo } from "./catch-up.ts"
 import type { Instant } from "./instant.ts"
 import { skipRecordOf } from "./new-run.ts"
 import { newestDue, newestPassed, type Occurrence } from "./occurrence.ts"
-import { type FireFacts, type FirePlan, followedBy, planFrom, planOf, withoutFinished } from "./plan.ts"
+import {
+  type FireFacts,
+  type FirePlan,
+  factsAfter,
+  followedBy,
+  planFrom,
+  planOf,
+  withoutFinished,
+} from "./plan.ts"
 import { planOwed } from "./plan-owed.ts"
 import type { NewRun } from "./run.ts"
 import type { Schedule } from "./schedule.ts"
@@ -19,7 +27,7 @@ export function planPaused(schedule: Schedule, facts: FireFacts, now: Instant): 
   return followedBy(schedule, settled, (paused) =>
     followedBy(paused, resumed(paused, facts, until - 1), (running) => {
       const owed = owedUpTo(newestDue(running, now), running, now, facts.recorded)
-      return planOwed(running, facts, owed, now)
+      return planOwed(running, factsAfter(facts, settled), owed, now)
     }),
   )
 }

@@ -77,6 +77,14 @@ export function followedBy(
   }
 }
 
+/** For a plan that follows in the same step: the runs of the first are unfinished then. */
+export function factsAfter(facts: FireFacts, { runs }: FirePlan): FireFacts {
+  const made = runs
+    .filter(({ state }) => state === "pending")
+    .map(({ id }) => ({ id, state: "pending", attempt: 0, failures: 0, lost: 0 }) as const)
+  return made.length === 0 ? facts : { ...facts, unfinished: [...facts.unfinished, ...made] }
+}
+
 /**
  * Whether a plan settles more than its one occurrence in time. Only then may some of them be recorded already, and the plan
  * is made again with `facts.recorded`: that spares every ordinary fire a read.

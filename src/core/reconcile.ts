@@ -96,7 +96,7 @@ export function changedFields(stored: ScheduleDefinition, definition: ScheduleDe
 }
 
 /** The definition part of a schedule, by itself. */
-export function definitionOf(schedule: Schedule): ScheduleDefinition {
+export function definitionOf(schedule: ScheduleDefinition): ScheduleDefinition {
   const { task, payload, triggers, timezone, dst, priority, jitterMs, spacingMs, startsAt, endsAt, maxRuns } =
     schedule
   const { removeWhenFinished, catchUp, overlap, maxConcurrentRuns, dependsOn, retry, timeoutMs, enabled } =

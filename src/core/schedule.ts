@@ -15,6 +15,22 @@ export interface Schedule extends ScheduleDefinition, ScheduleProgress {
   readonly updatedAt: Instant
   /** The definition as code last declared it, in short; differs from the stored one after an operator's override. */
   readonly declaredAs: string | null
+  /**
+   * What was written past our door since the last plan, oldest first, where a store lets others write (SQL). The schedule is
+   * due while there are any: the next plan does for each what an operator's step would have done, and the store forgets them
+   * with it.
+   */
+  readonly edits?: readonly Edit[]
+}
+
+/** One change of a schedule that was written past our door. */
+export interface Edit {
+  readonly at: Instant
+  readonly by: string | null
+  /** What it was before. */
+  readonly was: ScheduleDefinition & Pick<ScheduleProgress, "paused">
+  /** When the next occurrence was asked to be. Null: planned anew. Undefined: nothing was asked. */
+  readonly nextRunAt?: Instant | null
 }
 
 /** What a person or a program decides. Only an edit changes it. */

@@ -31,9 +31,20 @@ export function pause(
       `Schedule "${schedule.id}" can't be paused until ${formatInstant(why.until)}: that is not in the future.`,
     )
   }
-  const paused = { ...schedule, paused: { at: schedule.paused?.at ?? now, ...why } }
+  return beginPause(schedule, why, facts, now)
+}
+
+/** Without asking whether it ends in the future. */
+export function beginPause(
+  schedule: Schedule,
+  why: Why & { until: Instant | null },
+  facts: FireFacts,
+  now: Instant,
+): FirePlan {
+  const { reason, by, until } = why
+  const paused = { ...schedule, paused: { at: schedule.paused?.at ?? now, reason, by, until } }
   const isPlanned = schedule.enabled && schedule.coveredUntil !== null && schedule.lastError === null
-  return isPlanned ? planPaused(paused, facts, now) : planOf(paused, { nextRunAt: why.until })
+  return isPlanned ? planPaused(paused, facts, now) : planOf(paused, { nextRunAt: until })
 }
 
 /** Null if it isn't paused: resuming twice is resuming once. */

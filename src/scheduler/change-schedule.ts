@@ -1,10 +1,10 @@
+import { isEdited } from "../core/edits.ts"
 import { BelfryError } from "../core/errors.ts"
-import { planSettle } from "../core/fire.ts"
+import { planFire, planSettle } from "../core/fire.ts"
 import type { Instant } from "../core/instant.ts"
 import type { FireFacts, FirePlan } from "../core/plan.ts"
-import { changedFields, definitionOf } from "../core/reconcile.ts"
+import { redefine } from "../core/redefine.ts"
 import type { Schedule, ScheduleDefinition } from "../core/schedule.ts"
-import { planAnew } from "../core/steer.ts"
 import { plannedBy, readFacts } from "../engine/facts.ts"
 import { cancelsOf } from "../engine/firing.ts"
 import { accepted, isRefused } from "../store/refused.ts"
@@ -36,6 +36,11 @@ export async function steerSchedule(
     const schedule = await requireSchedule(store, id)
     const facts = await readFacts(store, schedule)
     const now = await store.now()
+    if (isEdited(schedule)) {
+      // Somebody wrote to it past our door: that comes first.
+      await offer(store, await plannedBy(store, schedule, facts, (known) => planFire(schedule, known, now)))
+      continue
+    }
     const plan = await plannedBy(store, schedule, facts, (known) => decide(schedule, known, now))
     if (plan === null) return schedule
     if (accepted(await offer(store, plan)).outcome === "done") return { ...schedule, ...plan.progress }
@@ -66,12 +71,8 @@ export async function editSchedule(store: Store, id: string, edit: Edit): Promis
       throw changedMeanwhile(stored, edit.ifRevision)
     const now = await store.now()
     if (await settle(store, stored, now)) continue
-    const edited = withDefinition(
-      stored,
-      await edit.define(stored),
-      now,
-      edit.declaredAs ?? stored.declaredAs,
-    )
+    const definition = await edit.define(stored)
+    const edited = redefine(stored, definition, now, edit.declaredAs ?? stored.declaredAs)
     const swap = await store.putSchedule(edited, stored.version)
     if (swap.outcome === "done") return { ...edited, version: swap.version }
   }
@@ -85,42 +86,6 @@ async function settle(store: Store, schedule: Schedule, now: Instant): Promise<b
   if (plan === null) return false
   // What can't be kept must not stand in the way of the edit that may mend it.
   return !isRefused(await offer(store, plan))
-}
-
-/** The parts of a definition that say which instants are occurrences, and those that say when one is due. */
-const OCCURRENCES: readonly (keyof ScheduleDefinition)[] = [
-  "triggers",
-  "timezone",
-  "dst",
-  "startsAt",
-  "endsAt",
-]
-const TIMING: readonly (keyof ScheduleDefinition)[] = [
-  ...OCCURRENCES,
-  "jitterMs",
-  "spacingMs",
-  "maxRuns",
-  "enabled",
-]
-
-function withDefinition(
-  stored: Schedule,
-  definition: ScheduleDefinition,
-  now: Instant,
-  declaredAs: string | null,
-): Schedule {
-  const fields = changedFields(definitionOf(stored), definition)
-  const edited: Schedule = {
-    ...stored,
-    ...definition,
-    declaredAs,
-    revision: stored.revision + (fields.length > 0 ? 1 : 0),
-    updatedAt: fields.length > 0 ? now : stored.updatedAt,
-  }
-  if (!fields.some((field) => TIMING.includes(field as keyof ScheduleDefinition))) return edited
-  // What an operator said of an occurrence means nothing to another timetable.
-  const isOther = fields.some((field) => OCCURRENCES.includes(field as keyof ScheduleDefinition))
-  return planAnew(isOther ? { ...edited, overrides: [] } : edited, now)
 }
 
 function changedMeanwhile(stored: Schedule, ifRevision: number): BelfryError {

@@ -1,5 +1,6 @@
 import type { Run, RunState, TriggeredBy } from "../../core/run.ts"
 import { instantOf, jsonOf, ms, numberOf, type Row, type Text } from "./rows.ts"
+import { readOptions } from "./schedule-options.ts"
 
 /** A run as it is read: each column's type, and where it isn't simply that of a row `r`, what it is. */
 const RUN: readonly RunColumn[] = [
@@ -33,11 +34,23 @@ function restOf(r: string): string {
 }
 
 type Rest = readonly [
-  ...(readonly [Run["missed"], Run["retry"], Run["timeoutMs"], Run["reason"], Run["by"]]),
+  ...(readonly [Run["missed"], Run["retry"] | Written, Run["timeoutMs"], Run["reason"], Run["by"]]),
   ...(readonly [Run["message"], Run["details"], Run["error"]]),
   ...(readonly [failures: number, lost: number, attempts: Run["attempts"] | null]),
 ]
 const NO_REST: Rest = [null, null, null, null, null, null, null, null, 0, 0, null]
+
+/** A run that was triggered by SQL has its schedule's options as they are written there. */
+interface Written {
+  readonly options: object
+}
+
+/** By the usual rules where they can't be understood: the schedule says so, and somebody wants this run. */
+function rulesOf(retry: Run["retry"] | Written, timeoutMs: number | null): Pick<Run, "retry" | "timeoutMs"> {
+  if (retry === null || !("options" in retry)) return { retry, timeoutMs }
+  const { options } = readOptions(JSON.stringify(retry.options))
+  return { retry: options.retry, timeoutMs: options.timeoutMs }
+}
 
 /** What whoever claims a run knows without being told. */
 const STEP: readonly RunColumn[] = [
@@ -92,6 +105,7 @@ export function runOf(row: Row, from = 0, step: Step = stepOf(row, from + RUN.le
   const optional = (place: number) => row[from + place] as Text
   const [missed, retry, timeoutMs, reason, by, message, details, error, failures, lost, attempts] =
     jsonOf<Rest | null>(optional(13)) ?? NO_REST
+  const rules = rulesOf(retry, timeoutMs)
   return {
     id: text(0),
     task: text(1),
@@ -105,8 +119,7 @@ export function runOf(row: Row, from = 0, step: Step = stepOf(row, from + RUN.le
     liveKey: optional(8),
     concurrencyKey: optional(9),
     concurrencyLimit: numberOf(optional(10)),
-    retry,
-    timeoutMs,
+    ...rules,
     reason,
     by,
     state: step.state,

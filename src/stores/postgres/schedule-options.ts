@@ -2,6 +2,7 @@ import { defineSchedule } from "../../core/definition.ts"
 import { BelfryError } from "../../core/errors.ts"
 import type { ScheduleOptions } from "../../core/options.ts"
 import type { ScheduleDefinition } from "../../core/schedule.ts"
+import { assertStored } from "./stored-options.ts"
 
 /** What a definition has beside the columns. */
 export type StoredOptions = Omit<
@@ -31,14 +32,17 @@ export function readOptions(text: string): ReadOptions {
 
 function understood(text: string): ReadOptions {
   const options = JSON.parse(text) as Partial<StoredOptions> & ScheduleOptions
-  if (isComplete(options)) return { options, problem: null }
   try {
     if (options === null || typeof options !== "object" || Array.isArray(options)) {
       throw new BelfryError("BELFRY_SCHEDULE_INVALID", `options is ${text.slice(0, 80)}; write an object.`)
     }
-    return { options: completed(options), problem: null }
+    const whole = isComplete(options) ? options : completed(options)
+    assertStored(whole)
+    return { options: whole, problem: null }
   } catch (error) {
-    return { options: completed({}), problem: error instanceof Error ? error.message : String(error) }
+    const message = error instanceof Error ? error.message : String(error)
+    // Which schedule it is stands beside the message.
+    return { options: completed({}), problem: message.replace(/^Schedule "options": /, "options: ") }
   }
 }
 
@@ -48,6 +52,14 @@ function isComplete(options: Partial<StoredOptions>): options is StoredOptions {
 
 /** Through the one door for schedules; the timetable has columns of its own, so any will do here. */
 function completed(options: ScheduleOptions): StoredOptions {
+  const own = TRIGGERS.find((option) => options[option] !== undefined)
+  if (own !== undefined) {
+    const text = `options has ${own}; write it into the column cron, an interval as "@every 90s".`
+    throw new BelfryError("BELFRY_SCHEDULE_INVALID", text)
+  }
   const context = { id: "options", task: "any", payload: null, owner: null, release: 0, now: null }
   return defineSchedule({ ...options, cron: "0 0 * * *" }, context)
 }
+
+/** These have columns of their own. */
+const TRIGGERS = ["cron", "every", "at", "in", "triggers"] as const

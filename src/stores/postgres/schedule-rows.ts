@@ -1,7 +1,7 @@
 import type { Json } from "../../core/json.ts"
 import type { FirePlan } from "../../core/plan.ts"
 import { definitionOf } from "../../core/reconcile.ts"
-import type { Schedule, ScheduleProgress } from "../../core/schedule.ts"
+import type { Edit, Schedule, ScheduleProgress } from "../../core/schedule.ts"
 import type { Trigger } from "../../core/timetable.ts"
 import { jsonText } from "../shared/apart.ts"
 import type { ListColumn } from "./lists.ts"
@@ -40,6 +40,7 @@ const SCHEDULE: readonly (readonly [column: string, type: string])[] = [
   ["tags", "json"],
   ["triggers", "jsonb"],
   ["options", "jsonb"],
+  ["unsettled", "jsonb"],
 ]
 
 export const scheduleColumns = (s: string) =>
@@ -59,7 +60,7 @@ export function scheduleOf(row: Row, from = 0): Schedule {
   const text = (place: number) => row[from + place] as string
   const optional = (place: number) => row[from + place] as Text
   const { options, problem } = readOptions(text(26))
-  return {
+  const schedule: Schedule = {
     id: text(0),
     version: Number(text(1)),
     revision: Number(text(2)),
@@ -100,6 +101,38 @@ export function scheduleOf(row: Row, from = 0): Schedule {
     timeoutMs: options.timeoutMs,
     release: options.release,
   }
+  const unsettled = optional(27)
+  return unsettled === null ? schedule : { ...schedule, edits: editsOf(unsettled, row.slice(from)) }
+}
+
+/** What was written by hand, as a trigger of the table notes it: the old values of the columns that changed. */
+interface StoredEdit {
+  readonly at: number
+  readonly by: string | null
+  readonly was: { readonly [column: string]: Json }
+  readonly nextRunAt?: number | null
+}
+
+/** The newest is undone first: before it, the row was as it is now but for what that edit changed. */
+function editsOf(unsettled: string, row: Row): readonly Edit[] {
+  const edits: Edit[] = []
+  let before = row
+  for (const { at, by, was, ...asked } of jsonOf<readonly StoredEdit[]>(unsettled).toReversed()) {
+    before = SCHEDULE.map(([column, type], place) => {
+      if (column === "unsettled") return null
+      return Object.hasOwn(was, column) ? columnText(was[column]!, type) : (before[place] as Text)
+    })
+    const schedule = scheduleOf(before)
+    edits.unshift({ at, by, was: { ...definitionOf(schedule), paused: schedule.paused }, ...asked })
+  }
+  return edits
+}
+
+/** As the server would have sent it. */
+function columnText(value: Json, type: string): Text {
+  if (value === null) return null
+  if (type === "boolean") return value === true ? "t" : "f"
+  return type === "jsonb" || type === "json" ? JSON.stringify(value) : String(value)
 }
 
 /** In the order of `DEFINITION_COLUMNS`. */

@@ -210,7 +210,8 @@ describe("what a user may do", () => {
     await psql.query(`
       grant usage on schema belfry to ${role};
       grant select, insert, update, delete on all tables in schema belfry to ${role};
-      grant usage on all sequences in schema belfry to ${role}`)
+      grant usage on all sequences in schema belfry to ${role};
+      grant execute on all functions in schema belfry to ${role}`)
 
     const store = await anOpenStore(asRole())
 

@@ -19,6 +19,8 @@ export interface Integrator {
   /** The first row of the statement, once there is one. */
   rowOf(text: string): Promise<Row>
   untilPerformed(count: number): Promise<void>
+  /** Another process, after the first was stopped. */
+  startAnother(): Promise<void>
 }
 
 /** Due once a day, and not in the next hours: whatever the time is, no test sees it fire. */
@@ -44,6 +46,7 @@ export function anIntegrator(): Integrator {
       }, text)
       return row ?? assert.fail()
     },
+    startAnother: () => start(),
     untilPerformed: (count) => until(() => self.performed.length >= count, `${count} are performed`),
   }
 
@@ -57,6 +60,11 @@ export function anIntegrator(): Integrator {
   beforeEach(async () => {
     await self.sql("truncate belfry.schedules, belfry.runs, belfry.logs, belfry.workers")
     self.performed = []
+    await start()
+  })
+  afterEach(() => self.scheduler.stop())
+
+  async function start(): Promise<void> {
     const log = collectedLog()
     self.logged = log.lines
     const report = defineTask({
@@ -70,8 +78,7 @@ export function anIntegrator(): Integrator {
     const options = { tasks: [report], pollInterval: "1h", logger: log.logger } as const
     self.scheduler = createScheduler({ ...options, store: aStore(self.url) })
     await self.scheduler.start()
-  })
-  afterEach(() => self.scheduler.stop())
+  }
 
   return self
 }

@@ -14,7 +14,7 @@ describe("operations are functions", () => {
     await sql(
       `insert into belfry.schedules (id, cron, task, payload) values ('nightly', '${DAILY}', 'report', '[1]')`,
     )
-    await rowOf("select 1 from belfry.schedules where covered_until is not null")
+    await rowOf("select 1 from belfry.schedules where unsettled is null")
   })
 
   test("trigger: one run now, the next occurrence untouched", async () => {
@@ -50,16 +50,19 @@ describe("operations are functions", () => {
     await until(() => self.performed.length > count)
   })
 
-  test("reschedule: the next occurrence comes at another time and keeps its name", async () => {
-    const [before] = await sql(
-      "select belfry.run_id(id, next_run_at) as run_id, next_run_at from belfry.schedules",
-    )
-    await sql("select belfry.reschedule('nightly', now() + interval '3 seconds')")
+  test("reschedule: the next occurrence is then, and the one it replaces is left out", async () => {
+    const [before] = await sql("select next_run_at from belfry.schedules")
+    const [row] = await sql("select belfry.reschedule('nightly', now() + interval '1 second') as answer")
 
     await self.untilPerformed(1)
-    assert.equal(self.performed[0]!.id, before!["run_id"])
-    const after = await rowOf("select next_run_at from belfry.schedules where covered_until is not null")
-    assert.equal(after["next_run_at"] - before!["next_run_at"], 24 * 3_600_000, "and then on by its cron")
+    const at = new Date(row!["answer"].next_run).toISOString().replace(".000Z", "Z")
+    assert.equal(self.performed[0]!.id, `nightly@${at}`)
+    const after = await rowOf("select next_run_at, overrides from belfry.schedules where unsettled is null")
+    assert.deepEqual(after["next_run_at"], before!["next_run_at"], "when it is recorded as left out")
+    assert.deepEqual(
+      after["overrides"].map((each: { dueAt: number | null }) => each.dueAt),
+      [null],
+    )
   })
 
   test("enqueue: a run of any task, once for its key, together with the transaction", async () => {
@@ -93,7 +96,7 @@ describe("what happened is in two views", () => {
     await sql(
       `insert into belfry.schedules (id, description, cron, task) values ('nightly', 'Totals', '${DAILY}', 'report')`,
     )
-    await rowOf("select 1 from belfry.schedules where covered_until is not null")
+    await rowOf("select 1 from belfry.schedules where unsettled is null")
     await sql("select belfry.trigger('nightly')")
     await rowOf("select 1 from belfry.runs where state = 'succeeded'")
 

@@ -71,7 +71,8 @@ export const FIRE = engineFunction({
       last_run_id = going.last_run_id,
       last_run_at = to_timestamp(going.last_run_at / 1000.0),
       last_error = going.last_error,
-      finished_at = to_timestamp(going.finished_at / 1000.0)
+      finished_at = to_timestamp(going.finished_at / 1000.0),
+      unsettled = null
     from going
     where s.id = going.id
       and not going.is_removed

@@ -1,3 +1,10 @@
+/** Names mean PostgreSQL's own, whatever else its caller, or somebody who may create functions, has put in the way. */
+export const PINNED = "set search_path = pg_catalog, pg_temp"
+
+/** What JavaScript's dates and RFC 3339 can tell; null passes. */
+const isInstant = (column: string) =>
+  `${column} >= '0001-01-01 00:00:00+00' and ${column} < '10000-01-01 00:00:00+00'`
+
 /**
  * The tables. Instants are `timestamptz` in whole milliseconds; JSON is `jsonb`. Ids and keys compare by their bytes (`"C"`),
  * whatever the database's language. `belfry` stands for whatever schema was asked for.
@@ -7,6 +14,29 @@ export const TABLES = `
   create sequence belfry.versions;
   -- Each look at what is due takes one: see due().
   create sequence belfry.turns cycle;
+
+  -- Parts of constraints. Their names mean PostgreSQL's own, whoever writes a row.
+  create function belfry.is_instant_ms(at jsonb) returns boolean language sql immutable ${PINNED} as $$
+    select coalesce(at between '-62135596800000' and '253402300799999', false)
+  $$;
+  create function belfry.are_overrides(overrides jsonb) returns boolean language sql immutable ${PINNED} as $$
+    select case
+      when jsonb_typeof(overrides) <> 'array' then false
+      when jsonb_array_length(overrides) > 200 then false
+      else (
+        select bool_and(
+          belfry.is_instant_ms(o -> 'scheduledFor')
+          and (coalesce(o -> 'dueAt', 'null') = 'null' or belfry.is_instant_ms(o -> 'dueAt'))
+        )
+        from jsonb_array_elements(overrides) as o
+      )
+    end
+  $$;
+  create function belfry.is_pause(pause jsonb) returns boolean language sql immutable ${PINNED} as $$
+    select jsonb_typeof(pause) = 'object'
+      and belfry.is_instant_ms(pause -> 'at')
+      and (coalesce(pause -> 'until', 'null') = 'null' or belfry.is_instant_ms(pause -> 'until'))
+  $$;
 
   create table belfry.schedules (
     id text collate "C" primary key,
@@ -24,7 +54,8 @@ export const TABLES = `
     -- Intervals, single instants and further crons; and the policies: what isn't named has its default.
     triggers jsonb not null default '[]',
     options jsonb not null default '{}',
-    -- How far it has come. Belfry writes this; a null next_run_at is planned at once, without firing.
+    -- How far it has come. Belfry writes this. Whoever writes a next_run_at asks for the next occurrence then, or with null
+    -- for a plan from now on.
     next_run_at timestamptz,
     covered_until timestamptz,
     overrides jsonb not null default '[]',
@@ -34,12 +65,39 @@ export const TABLES = `
     last_run_at timestamptz,
     last_error text,
     finished_at timestamptz,
+    -- What was written by hand since Belfry last planned it, oldest first; null if nothing was. Each is what the columns
+    -- were before, when, and by whom: the next plan does what that asks for, and then this is null again.
+    unsettled jsonb,
     declared_as text,
     revision integer not null default 1,
     -- 0 until it is taken from the sequence, which a row that was written by hand leaves to a trigger.
     version bigint not null default 0,
     created_at timestamptz not null default date_trunc('milliseconds', clock_timestamp()),
-    updated_at timestamptz not null default date_trunc('milliseconds', clock_timestamp())
+    updated_at timestamptz not null default date_trunc('milliseconds', clock_timestamp()),
+    -- What a row can never be, whoever writes it. The words of crons, zones and options are for a plan to understand: what it
+    -- can't is in last_error.
+    constraint schedules_id_is_1_to_200_letters_digits_and_dashes check (id ~ '^[A-Za-z0-9_-]{1,200}$'),
+    constraint schedules_task_is_1_to_200_characters check (char_length(task) between 1 and 200),
+    constraint schedules_function_is_1_to_200_characters check (char_length(function) between 1 and 200),
+    constraint schedules_description_is_at_most_10000_characters check (char_length(description) <= 10000),
+    constraint schedules_cron_is_at_most_1000_characters check (char_length(cron) <= 1000),
+    constraint schedules_timezone_is_1_to_100_characters check (char_length(timezone) between 1 and 100),
+    constraint schedules_priority_is_within_a_million check (priority between -1000000 and 1000000),
+    constraint schedules_tags_are_at_most_1000_texts check (cardinality(tags) <= 1000 and array_position(tags, null) is null),
+    constraint schedules_owner_is_at_most_500_characters check (char_length(owner) <= 500),
+    constraint schedules_triggers_is_a_list_of_at_most_32 check (
+      case when jsonb_typeof(triggers) = 'array' then jsonb_array_length(triggers) <= 32 else false end
+    ),
+    constraint schedules_options_is_an_object check (jsonb_typeof(options) = 'object'),
+    constraint schedules_overrides_is_a_list_of_instants check (overrides = '[]' or belfry.are_overrides(overrides)),
+    constraint schedules_paused_has_instants check (paused is null or belfry.is_pause(paused)),
+    constraint schedules_unsettled_is_a_list check (jsonb_typeof(unsettled) = 'array'),
+    constraint schedules_instants_are_of_the_years_1_to_9999 check (
+      ${["next_run_at", "covered_until", "created_at", "updated_at", "last_run_at", "finished_at"].map(isInstant).join("\n      and ")}
+    ),
+    constraint schedules_counts_are_whole_in_javascript check (
+      version between 0 and 9007199254740991 and run_count between 0 and 9007199254740991
+    )
   );
   -- Each fire changes next_run_at, and so writes to every index: lists by task or tag, which are rare, go without.
   create index schedules_due on belfry.schedules (next_run_at) where next_run_at is not null;
@@ -85,7 +143,14 @@ export const TABLES = `
     -- succeeds at once has no story to write.
     outcome text,
     ended_at timestamptz,
-    attempts jsonb
+    attempts jsonb,
+    constraint runs_id_is_1_to_600_characters check (char_length(id) between 1 and 600),
+    constraint runs_task_is_1_to_200_characters check (char_length(task) between 1 and 200),
+    constraint runs_priority_is_within_a_million check (priority between -1000000 and 1000000),
+    constraint runs_state_is_one_of_six check (
+      state in ('pending', 'running', 'succeeded', 'failed', 'cancelled', 'skipped')
+    ),
+    constraint runs_concurrency_limit_is_at_least_1 check (concurrency_limit >= 1)
   ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.05);
   -- Every index costs a write at each step of a run, since a step changes claimable_at: so they are few, and most leave
   -- some runs out.

@@ -1,3 +1,4 @@
+import { isEdited } from "../../../core/edits.ts"
 import type { Schedule } from "../../../core/schedule.ts"
 import type { ScheduleFilter, Swap } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
@@ -11,22 +12,25 @@ import {
 } from "../schedule-rows.ts"
 
 const COLUMNS = `id, revision, created_at, updated_at, declared_as, ${DEFINITION_COLUMNS}, next_run_at, covered_until,
-    overrides, paused, run_count, last_run_id, last_run_at, last_error, finished_at, version`
+    overrides, paused, run_count, last_run_id, last_run_at, last_error, finished_at, unsettled, version`
 
-const VALUES = `$1, $2, ${instantFrom("$3")}, ${instantFrom("$4")}, $5, $6, $7, $8, $9, $10, $11,
+const values = (
+  unsettled: string,
+) => `$1, $2, ${instantFrom("$3")}, ${instantFrom("$4")}, $5, $6, $7, $8, $9, $10, $11,
     $12::jsonb, $13, $14, $15::text[], $16::jsonb, $17::jsonb, ${instantFrom("$18")},
     ${instantFrom("$19")}, $20::jsonb, $21::jsonb, $22, $23, ${instantFrom("$24")}, $25,
-    ${instantFrom("$26")}, pg_catalog.nextval('belfry.versions')`
+    ${instantFrom("$26")}, ${unsettled}, pg_catalog.nextval('belfry.versions')`
 
 const INSERT_SCHEDULE = `
   insert into belfry.schedules (${COLUMNS})
-  values (${VALUES})
+  values (${values("null")})
   on conflict (id) do nothing
   returning version`
 
+// Edits by SQL that the writer has read and left as they are still wait for a plan.
 const UPDATE_SCHEDULE = `
   update belfry.schedules
-  set (${COLUMNS}) = row (${VALUES})
+  set (${COLUMNS}) = row (${values("case when $28 then unsettled end")})
   where id = $1
     and version = $27
   returning version`
@@ -43,15 +47,15 @@ export async function putSchedule(
   ifVersion: number | null,
 ): Promise<Swap> {
   const { id, revision, createdAt, updatedAt, declaredAs } = schedule
-  const values = [
+  const given = [
     ...[id, revision, createdAt, updatedAt, declaredAs],
     ...definitionValues(schedule),
     ...progressValues(schedule),
   ]
   const [row] =
     ifVersion === null
-      ? await runner.rows(INSERT_SCHEDULE, values)
-      : await runner.rows(UPDATE_SCHEDULE, [...values, ifVersion])
+      ? await runner.rows(INSERT_SCHEDULE, given)
+      : await runner.rows(UPDATE_SCHEDULE, [...given, ifVersion, isEdited(schedule)])
   return row === undefined ? { outcome: "stale" } : { outcome: "done", version: Number(row[0]) }
 }
 

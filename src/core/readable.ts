@@ -1,0 +1,78 @@
+import { DURATION_MAX } from "./duration.ts"
+import { BelfryError } from "./errors.ts"
+import { EARLIEST, type Instant, LATEST, SECOND } from "./instant.ts"
+import type { Schedule } from "./schedule.ts"
+import type { Trigger } from "./timetable.ts"
+
+/**
+ * Where a store lets others write, a schedule's parts may be anything that JSON can say. What a plan can't be made of is told
+ * here: a search that begins at the instant 1e300 would never end.
+ */
+export function assertReadable(schedule: Schedule): void {
+  const { triggers, overrides, paused, createdAt, coveredUntil, nextRunAt, runCount } = schedule
+  assertList("triggers", triggers)
+  triggers.forEach((trigger, index) => {
+    if (!isTrigger(trigger)) throw unreadable(`triggers[${index}]`, trigger, TRIGGER_FORMS)
+  })
+  assertList("overrides", overrides)
+  overrides.forEach((override, index) => {
+    const isFit = isRecord(override) && isInstant(override.scheduledFor) && isInstantOrNull(override.dueAt)
+    if (!isFit) throw unreadable(`overrides[${index}]`, override, OVERRIDE_FORM)
+  })
+  if (paused !== null && !(isRecord(paused) && isInstant(paused.at) && isInstantOrNull(paused.until)))
+    throw unreadable("paused", paused, PAUSE_FORM)
+  for (const [name, at] of Object.entries({ createdAt, coveredUntil, nextRunAt })) {
+    if (!isInstantOrNull(at)) throw unreadable(name, at, "an instant of the years 1 to 9999")
+  }
+  if (!Number.isSafeInteger(runCount)) throw unreadable("runCount", runCount, "a whole number")
+}
+
+const TRIGGER_FORMS =
+  '{"kind": "cron", "cron": text, "dayMatch": "either" or "both"}, {"kind": "every", "everyMs": 1000 or more, "anchor": ms or null} ' +
+  'or {"kind": "at", "at": ms}'
+const OVERRIDE_FORM = '{"scheduledFor": ms, "dueAt": ms or null}'
+const PAUSE_FORM = '{"at": ms, "until": ms or null}'
+
+function isTrigger(trigger: Trigger): boolean {
+  if (!isRecord(trigger)) return false
+  if (trigger.kind === "unreadable") return true
+  if (trigger.kind === "at") return isInstant(trigger.at)
+  if (trigger.kind === "every") {
+    const isInterval =
+      Number.isInteger(trigger.everyMs) && trigger.everyMs >= SECOND && trigger.everyMs <= DURATION_MAX
+    return isInterval && isInstantOrNull(trigger.anchor ?? null)
+  }
+  return (
+    trigger.kind === "cron" &&
+    typeof trigger.cron === "string" &&
+    ["either", "both"].includes(trigger.dayMatch)
+  )
+}
+
+function isRecord(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}
+
+function isInstant(value: unknown): value is Instant {
+  return Number.isInteger(value) && (value as number) >= EARLIEST && (value as number) <= LATEST
+}
+
+function isInstantOrNull(value: unknown): boolean {
+  return value === null || isInstant(value)
+}
+
+/** More than any door lets in; each costs time at every look. */
+const LIST_MAX = 250
+
+function assertList(name: string, value: unknown): asserts value is readonly unknown[] {
+  if (!Array.isArray(value) || value.length > LIST_MAX)
+    throw unreadable(name, value, `a list of at most ${LIST_MAX}`)
+}
+
+function unreadable(what: string, value: unknown, allowed: string): BelfryError {
+  const shown = JSON.stringify(value)?.slice(0, 80) ?? String(value)
+  return new BelfryError(
+    "BELFRY_SCHEDULE_INVALID",
+    `${what} is ${shown}, which can't be read; write ${allowed}.`,
+  )
+}

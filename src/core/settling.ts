@@ -1,0 +1,36 @@
+import { owedUpTo } from "./catch-up.ts"
+import type { Instant } from "./instant.ts"
+import { newestPassed } from "./occurrence.ts"
+import { settlePause } from "./pausing.ts"
+import { type FireFacts, type FirePlan, planOf } from "./plan.ts"
+import { planOwed } from "./plan-owed.ts"
+import { assertReadable } from "./readable.ts"
+import type { Schedule } from "./schedule.ts"
+import { storable } from "./thrown.ts"
+
+/**
+ * Before an edit: whatever already had its time becomes a run now, even if jitter or a move still holds it back (it then
+ * waits as a run). Otherwise the edit would take away an occurrence that was promised. What a pause has dropped so far is
+ * recorded by the old timetable. Null if nothing is owed.
+ */
+export function settle(schedule: Schedule, facts: FireFacts, now: Instant): FirePlan | null {
+  if (!schedule.enabled || schedule.lastError !== null) return null
+  try {
+    assertReadable(schedule)
+    if (schedule.paused !== null) return settlePause(schedule, facts, now)
+    const newest = newestPassed(schedule, now)
+    if (newest === null) return null
+    return planOwed(schedule, facts, owedUpTo(newest, schedule, now, facts.recorded), now)
+  } catch (error) {
+    // The edit may be what mends it.
+    return planOnHold(schedule, error)
+  }
+}
+
+/** Whatever is wrong is shown on the schedule, which waits for somebody to mend it, and the others go on. */
+export function planOnHold(schedule: Schedule, error: unknown): FirePlan {
+  const lastError = error instanceof Error ? error.message : String(error)
+  return planOf(schedule, { nextRunAt: null, lastError: storable(lastError, LAST_ERROR_MAX_BYTES) })
+}
+
+const LAST_ERROR_MAX_BYTES = 2_000

@@ -1,0 +1,158 @@
+import assert from "node:assert/strict"
+import pg from "pg"
+import { afterAll, beforeAll, test } from "vitest"
+import { migratedDatabase } from "../../support/fresh-database.ts"
+import { makeStore } from "./scratch.ts"
+import { DAILY, TwoDoors } from "./two-doors.ts"
+
+/**
+ * Rows that nobody should write. Each is refused by a constraint that says what is wrong, or is shown on the row; the schedule
+ * beside it fires all the same.
+ */
+
+let doors: TwoDoors
+let psql: pg.Client
+let close: () => Promise<unknown>
+
+beforeAll(async () => {
+  const url = await migratedDatabase()
+  const store = makeStore(url)
+  await store.open()
+  psql = new pg.Client(url)
+  await psql.connect()
+  doors = new TwoDoors(store, psql)
+  close = () => Promise.all([store.close(), psql.end()])
+})
+afterAll(() => close())
+
+const STORED = {
+  ...{ jitterMs: 0, spacingMs: 0, release: 0, startsAt: null, endsAt: null, maxRuns: null },
+  ...{ removeWhenFinished: false, maxConcurrentRuns: null, dependsOn: [], retry: null, timeoutMs: null },
+  catchUp: { policy: "once", graceMs: 60_000, windowMs: 86_400_000, limit: 100 },
+  overlap: { policy: "skip", limit: 1 },
+  dst: { gap: "after", overlap: "first" },
+}
+const stored = (more: object) => `'${JSON.stringify({ ...STORED, ...more })}'`
+const triggers = (...list: readonly unknown[]) => `'${JSON.stringify(list)}'`
+
+/** A column, what is written into it, and what is said about it. */
+const ROWS: readonly (readonly [column: string, value: string, said: RegExp])[] = [
+  ["options", `'[1]'`, /schedules_options_is_an_object/],
+  ["options", `'7'`, /schedules_options_is_an_object/],
+  ["options", `'{"timeout": -5}'`, /timeout/],
+  ["options", `'{"overlaps": "skip"}'`, /overlaps/],
+  ["options", `'{"overlap": "sometimes"}'`, /overlap/],
+  ["options", `'{"every": "5m"}'`, /every.*column cron/],
+  ["options", `'{"maxConcurrentRuns": 3000000000}'`, /maxConcurrentRuns/],
+  ["options", `'{"dependsOn": [{"schedule": "x", "within": "1h"}]}'`, /depends on itself/],
+  ["options", `'{"dependsOn": [{"schedule": "nobody", "within": "1h"}]}'`, /"nobody", which doesn't exist/],
+  ["options", `'{"jitterMs": 0, "spacingMs": 0, "release": 0}'`, /startsAt is missing/],
+  ["options", stored({ jitterMs: "x" }), /jitterMs is "x"/],
+  ["options", stored({ catchUp: null }), /catchUp is null/],
+  ["options", stored({ catchUp: { policy: "all", graceMs: 0, windowMs: 1e15, limit: 1e9 } }), /catchUp/],
+  ["options", stored({ overlap: 5 }), /overlap is 5/],
+  ["options", stored({ dependsOn: 5 }), /dependsOn is 5/],
+  ["options", stored({ retry: { attempts: "x" } }), /retry/],
+  ["options", stored({ dst: null }), /dst is null/],
+  ["options", stored({ maxConcurrentRuns: 3e9 }), /maxConcurrentRuns is 3000000000/],
+  ["options", stored({ endsAt: 1e300 }), /endsAt/],
+  ["triggers", `'{"a": 1}'`, /schedules_triggers_is_a_list/],
+  ["triggers", `'"abc"'`, /schedules_triggers_is_a_list/],
+  ["triggers", triggers(null), /triggers\[1\] is null/],
+  ["triggers", triggers(1, 2), /triggers\[1\] is 1/],
+  ["triggers", triggers({ kind: "every", everyMs: 0 }), /triggers\[1\].*everyMs/],
+  ["triggers", triggers({ kind: "every", everyMs: 1 }), /triggers\[1\].*1000 or more/],
+  ["triggers", triggers({ kind: "every", everyMs: -1 }), /triggers\[1\]/],
+  ["triggers", triggers({ kind: "every", everyMs: 1500.5 }), /triggers\[1\]/],
+  ["triggers", triggers({ kind: "every", everyMs: "1000" }), /triggers\[1\]/],
+  ["triggers", triggers({ kind: "every", everyMs: 1000, anchor: "x" }), /triggers\[1\]/],
+  ["triggers", triggers({ kind: "every", everyMs: 1000, anchor: 0.5 }), /triggers\[1\]/],
+  ["triggers", triggers({ kind: "at", at: "x" }), /triggers\[1\]/],
+  ["triggers", `'[{"kind": "at", "at": 1e300}]'`, /triggers\[1\]/],
+  ["triggers", triggers({ kind: "at", at: 99_999_999_999_999.5 }), /triggers\[1\]/],
+  ["triggers", triggers({ kind: "cron", cron: 5, dayMatch: "either" }), /triggers\[1\]/],
+  ["triggers", triggers({ kind: "cron", cron: "0 0 * * *" }), /triggers\[1\].*dayMatch/],
+  ["triggers", triggers(...Array(20_000).fill({ kind: "at", at: 0 })), /schedules_triggers_is_a_list/],
+  ["cron", "repeat('1,', 500000) || '1 * * * *'", /schedules_cron_is_at_most/],
+  ["cron", "'x'", /"x"/],
+  ["cron", "null", /has no time/],
+  ["timezone", "E'a\\nb'", /a\\nb|a\nb/],
+  ["timezone", "repeat('x', 1000)", /schedules_timezone_is/],
+  ["timezone", "''", /schedules_timezone_is/],
+  ["tags", "array_fill('t'::text, array[100000])", /schedules_tags_are/],
+  ["tags", "array[null::text]", /schedules_tags_are/],
+  ["overrides", `'{"a": 1}'`, /schedules_overrides_is_a_list_of_instants/],
+  ["overrides", `'"x"'`, /schedules_overrides_is_a_list_of_instants/],
+  ["overrides", `'[1, null]'`, /schedules_overrides_is_a_list_of_instants/],
+  ["overrides", `'[{"scheduledFor": "x", "dueAt": {}}]'`, /schedules_overrides_is_a_list_of_instants/],
+  ["overrides", `'[{"scheduledFor": 1e300, "dueAt": -1e300}]'`, /schedules_overrides_is_a_list_of_instants/],
+  ["overrides", `'[{"scheduledFor": 1.5, "dueAt": null}]'`, /overrides\[0\]/],
+  ["paused", `'"x"'`, /schedules_paused_has_instants/],
+  ["paused", `'{"until": "x", "at": "y"}'`, /schedules_paused_has_instants/],
+  ["paused", `'{"until": 1e300, "at": -1e300}'`, /schedules_paused_has_instants/],
+  ["next_run_at", "'infinity'", /next run at infinity/],
+  ["next_run_at", "'-infinity'", /next run at -infinity/],
+  ["next_run_at", "'4000-01-01 BC'", /schedules_instants_are/],
+  ["covered_until", "'infinity'", /schedules_instants_are/],
+  ["covered_until", "'-infinity'", /schedules_instants_are/],
+  ["created_at", "'-infinity'", /schedules_instants_are/],
+  ["run_count", "9223372036854775807", /schedules_counts_are_whole/],
+  ["version", "9223372036854775807", /schedules_counts_are_whole/],
+  ["priority", "2147483647", /schedules_priority_is/],
+  ["task", "''", /schedules_task_is/],
+  ["task", "null", /null value in column "task"/],
+  ["task", "repeat('x', 12800)", /schedules_task_is/],
+  ["function", "''", /schedules_function_is/],
+  ["description", "repeat('x', 100000)", /schedules_description_is/],
+  ["id", "E'$(touch /tmp/x)\\x1b]0;x'", /not valid/],
+  ["id", "repeat('x', 2000)", /not valid/],
+]
+
+test.each(ROWS)("%s of %s is refused or shown, and harms no other", async (column, value, said) => {
+  await psql.query("delete from belfry.schedules; delete from belfry.runs")
+  const columns = { id: "'x'", task: "'report'", cron: `'${DAILY}'`, [column]: value }
+  const insert = `insert into belfry.schedules (${Object.keys(columns).join(", ")}) values (${Object.values(columns).join(", ")})`
+  await psql.query(
+    `insert into belfry.schedules (id, task, cron, next_run_at) values ('canary', 'report', '${DAILY}', now())`,
+  )
+
+  const refusal = await psql.query(insert).then(
+    () => null,
+    (error: Error) => error.message,
+  )
+  await doors.look()
+
+  const { rows } = await psql.query(
+    "select last_error, next_run_at from belfry.schedules where id <> 'canary'",
+  )
+  assert.match(refusal ?? rows[0].last_error, said)
+  if (refusal === null) assert.equal(rows[0].next_run_at, null)
+  const { rows: runs } = await psql.query("select schedule_id from belfry.runs")
+  assert.deepEqual(runs, [{ schedule_id: "canary" }])
+})
+
+test("a row that is told to be settled since the year 2 is made up for by its limit, and no further", async () => {
+  await psql.query("delete from belfry.schedules; delete from belfry.runs")
+  await psql.query(`insert into belfry.schedules (id, task, cron, next_run_at, covered_until, options)
+    values ('x', 'report', '* * * * * *', now(), '0002-01-01',
+      '{"catchUp": {"policy": "all", "window": "300d", "limit": 1000}, "overlap": "allow"}')`)
+
+  await doors.look()
+
+  const { rows } = await psql.query(
+    "select count(*)::integer as count from belfry.runs where state = 'pending'",
+  )
+  assert.ok(rows[0].count >= 1_000)
+})
+
+test.each([
+  ["no task", "select belfry.enqueue('')", /runs_task_is/],
+  ["a priority beyond all", "select belfry.enqueue('report', priority => 2000000000)", /runs_priority_is/],
+  [
+    "an unknown state",
+    "insert into belfry.runs (id, task, state, triggered_by) values ('r', 't', 'done', 'api')",
+    /runs_state_is/,
+  ],
+])("a run with %s is refused", async (_, statement, said) => {
+  await assert.rejects(psql.query(statement), said)
+})
