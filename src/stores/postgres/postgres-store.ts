@@ -1,6 +1,6 @@
 import { BelfryError } from "../../core/errors.ts"
 import type { Hint, Store, TransactionalStore } from "../../store/store.ts"
-import { Crew } from "../shared/crew.ts"
+import { newReader } from "../shared/shares.ts"
 import type { Pool, Queryable } from "./client.ts"
 import { Database, type DatabaseOptions, type Runner, type Waiting } from "./database.ts"
 import { migrate } from "./migrations.ts"
@@ -18,7 +18,6 @@ import { appendLines, readLines } from "./statements/logs.ts"
 import { prune } from "./statements/pruning.ts"
 import { deleteSchedule, findSchedules, putSchedule } from "./statements/schedules.ts"
 import { changeRuns } from "./statements/transition.ts"
-import { SteppingBack } from "./stepping-back.ts"
 
 export type PostgresStore = TransactionalStore<Queryable>
 
@@ -83,8 +82,7 @@ interface Ways {
 }
 
 function operations(ways: Ways): Omit<Store, "open" | "close" | "listen"> {
-  const crew = new Crew(ways.waiting)
-  const racing = new SteppingBack(ways.waiting)
+  const reader = newReader(ways.waiting.random())
   return {
     async now() {
       const [row] = await (await ways.pool()).rows(SELECT_NOW)
@@ -101,13 +99,9 @@ function operations(ways: Ways): Omit<Store, "open" | "close" | "listen"> {
       if (answer.outcome === "done") await ways.tell(["schedules"])
       return answer
     },
-    async dueSchedules(request) {
-      await racing.stepBack()
-      return dueSchedules(await ways.pool(), request, crew)
-    },
+    dueSchedules: async (request) => dueSchedules(await ways.pool(), request, reader),
     async fire(plans) {
       const { answers, news } = await firePlans(await ways.pool(), plans)
-      racing.noteRaces(answers)
       await ways.tell(news)
       return answers
     },

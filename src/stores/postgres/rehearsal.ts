@@ -10,9 +10,9 @@ const CONNECTIONS = 3
 
 const nothing = (count: number) => Array.from({ length: count }, () => null)
 
-/** What the loops ask for, about nothing: who looks for none of those due takes no turn at them. */
+/** What the loops ask for, about nothing: a read of no schedules takes no share. */
 const CALLS: readonly (readonly [text: string, values: readonly unknown[]])[] = [
-  [SELECT_DUE, [0, 1, 1, null, 0]],
+  [SELECT_DUE, [0, 1, 0, 0]],
   [FIRE, nothing(FIRE_PARAMETERS)],
   [CLAIM, ["", [], [], 1]],
   [CHANGE_RUNS, nothing(RUN_CHANGE.length)],

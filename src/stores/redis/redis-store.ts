@@ -1,6 +1,6 @@
 import { BelfryError } from "../../core/errors.ts"
 import type { Store } from "../../store/store.ts"
-import { Crew } from "../shared/crew.ts"
+import { newReader } from "../shared/shares.ts"
 import type { RedisClient, RedisOptions, Waiting } from "./client.ts"
 import { Connection } from "./connection.ts"
 import { KEYS } from "./lua/keys.ts"
@@ -33,7 +33,7 @@ export function createRedisStore(
   waiting: Waiting,
 ): Store {
   const door = new Door(makeClient, options, waiting)
-  const crew = new Crew(waiting)
+  const reader = newReader(waiting.random())
   const reach = async () => (await door.opened()).connection
   return {
     async open() {
@@ -54,7 +54,7 @@ export function createRedisStore(
       return swap
     },
     deleteSchedule: async (id, ifVersion) => deleteSchedule(await reach(), id, ifVersion),
-    dueSchedules: async (request) => dueSchedules(await reach(), crew, request),
+    dueSchedules: async (request) => dueSchedules(await reach(), reader, request),
     async fire(plans) {
       const { connection, memory } = await door.opened()
       const before = memory.version

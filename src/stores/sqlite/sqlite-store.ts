@@ -1,11 +1,12 @@
 import { BelfryError } from "../../core/errors.ts"
 import type { Instant } from "../../core/instant.ts"
 import type { Claimed, ClaimRequest, Hint, Pruned, PruneRequest, Store } from "../../store/store.ts"
+import { newReader } from "../shared/shares.ts"
 import { Connection, type ConnectionOptions, type Waiting } from "./connection.ts"
 import { type Driver, loadDriver } from "./driver.ts"
 import { Hints } from "./hints.ts"
 import { claimRuns, isAnythingDue, nextClaimableAt, readQueues } from "./statements/claiming.ts"
-import { dueSchedules } from "./statements/due.ts"
+import { dueNothing, dueSchedules } from "./statements/due.ts"
 import { enqueueRun } from "./statements/enqueuing.ts"
 import { countRuns, findRuns, findWorkers } from "./statements/finding.ts"
 import { firePlans } from "./statements/firing.ts"
@@ -27,6 +28,7 @@ export function createSqliteStore(
 ): Store {
   const door = new Door(options, waiting, load)
   const hints = new Hints(waiting, () => door.opened)
+  const reader = newReader(waiting.random())
 
   /** A write, and what it is worth telling: to other processes with the commit, to this one after it. */
   async function tell<T>(
@@ -73,7 +75,12 @@ export function createSqliteStore(
         return { answer, news: answer.outcome === "done" ? ["schedules"] : [] }
       }),
     deleteSchedule: (id, ifVersion) => write((connection) => deleteSchedule(connection, id, ifVersion)),
-    dueSchedules: (request) => read((connection, now) => dueSchedules(connection, request, now)),
+    async dueSchedules(request) {
+      const nothing = await read((connection, now) => dueNothing(connection, request, { reader, now }))
+      if (nothing !== null) return nothing
+      const connection = await door.connection()
+      return connection.note((now) => dueSchedules(connection, request, { reader, now }))
+    },
     fire: (plans) =>
       tell((connection, now) => {
         const { answers, news } = firePlans(connection, plans, now)
