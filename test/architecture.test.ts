@@ -53,7 +53,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   stores: ["core", "store", "lock", "stores/shared"],
   // What several stores have in common; it knows none of them.
   "stores/shared": ["core", "store"],
-  "stores/sqlite": ["core", "store", "lock", "stores/shared", "@photostructure/sqlite", ...["fs", "path"].map(node)],
+  "stores/sqlite": [
+    "core",
+    "store",
+    "lock",
+    "stores/shared",
+    "@photostructure/sqlite",
+    ...["fs", "path"].map(node),
+  ],
   "stores/postgres": ["core", "store", "lock", "stores/shared", "pg"],
   "stores/redis": ["core", "store", "lock", "stores/shared", "ioredis", "node:crypto"],
   engine: ["core", "store", "node:crypto"],

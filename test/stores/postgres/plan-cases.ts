@@ -97,6 +97,17 @@ export const NOW_AND_THEN: readonly Asked[] = [
     },
   },
   {
+    what: "a due schedule with 1,000 runs that wait",
+    most: 302,
+    async given(store) {
+      await store.putSchedule(aSchedule({ id: "behind", nextRunAt: 1 }), null)
+      const key = { concurrencyKey: "schedule:behind" }
+      await store.enqueue(several(1_000, (number) => aRun({ id: `behind${number}`, ...key })))
+      return store.dueSchedules({ limit: 0 })
+    },
+    call: (store) => store.dueSchedules({ limit: 500 }),
+  },
+  {
     what: "stale changes",
     most: 5,
     indexes: ["runs_pkey"],

@@ -142,10 +142,18 @@ export const DUE = engineFunction({
     (
       select json_agg(json_build_array(u.id, u.state, u.attempt, u.failures, u.lost))
       from (
+        -- By runs_key, one state at a time: both together would be sorted, and a schedule may have 10,000 runs that wait.
         select r.id, r.state, r.attempt, r.failures, r.lost
-        from belfry.runs as r
-        where r.concurrency_key = 'schedule:' || due.id
-          and r.state in ('pending', 'running')
+        from (values ('pending'), ('running')) as unfinished(state)
+        cross join lateral (
+          select r.id, r.state, r.attempt, r.failures, r.lost, r.created_at
+          from belfry.runs as r
+          where r.concurrency_key = 'schedule:' || due.id
+            and r.state = unfinished.state
+            and r.state in ('pending', 'running')
+          order by r.created_at
+          limit ${UNFINISHED_FACTS_MAX}
+        ) as r
         order by r.created_at
         limit ${UNFINISHED_FACTS_MAX}
       ) as u
