@@ -1,9 +1,10 @@
 /**
- * Belfry on PostgreSQL beside pg-boss and graphile-worker, on the same server in the same run: fires, runs, lateness, and
+ * Belfry on PostgreSQL beside pg-boss and graphile-worker, on the same server in the same run: fires, bursts, runs, lateness, and
  * what an idle process asks. `npm run bench -- postgres`, with `--quick` for rough figures in half the time, and with
  * BELFRY_BENCH_POSTGRES_URL for a server of your own. It runs on the Node that `all.ts` finds, 24 or later.
  */
 import { benchServer } from "./postgres/server.ts"
+import { burstsOptions, judgeBursts, measureBursts, printBursts } from "./shared/bursts.ts"
 import { shown, type Verdict } from "./shared/figures.ts"
 import {
   bestRate,
@@ -43,6 +44,7 @@ const FIRES: FiresOptions = {
   stored: STORED,
   program: "postgres/claimers.ts",
 }
+const BURSTS = burstsOptions("postgres/schedulers.ts")
 const RUNS = { count: isQuick ? 5_000 : 20_000, rounds: isQuick ? 1 : 3 }
 const AMONG_MANY = `belfry, ${shown(STORED)} stored`
 const RUNS_CASES: readonly RunsCase[] = [
@@ -81,6 +83,7 @@ try {
 async function measureAll(): Promise<void> {
   console.log(aboutRun(PROGRAMS, server.about, isQuick))
   const fires = await measureFires(server, FIRES)
+  const bursts = await measureBursts(server, BURSTS)
   const runs = await measureRuns(server, RUNS_CASES, RUNS)
   // Idle processes disturb nobody, so the minute they take is used.
   const idling = await startIdle(server, IDLE_CASES, IDLE_MS)
@@ -93,11 +96,13 @@ async function measureAll(): Promise<void> {
 
   console.log(`\n${aboutRun(PROGRAMS, server.about, isQuick)}`)
   printFires(fires, FIRES)
+  printBursts(bursts, BURSTS)
   printRuns(runs, RUNS)
   printLateness(lateness)
   printIdle(idle, IDLE_SCHEDULES)
   printVerdicts([
     ...judgeFires(fires, { p99Ms: 100, perSecond: 10_000 }),
+    ...judgeBursts(bursts),
     ...judgeRuns(runs, 1.2),
     ...judgeLateness(lateness),
     ...judgeIdle(idle),

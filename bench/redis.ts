@@ -1,8 +1,9 @@
 /**
- * Belfry on Redis beside BullMQ, in the same run: fires, runs, lateness, and what an idle process sends.
+ * Belfry on Redis beside BullMQ, in the same run: fires, bursts, runs, lateness, and what an idle process sends.
  * `npm run bench -- redis`, with `--quick` for rough figures in half the time.
  */
 import { benchServer } from "./redis/server.ts"
+import { burstsOptions, judgeBursts, measureBursts, printBursts } from "./shared/bursts.ts"
 import { Contender } from "./shared/contender.ts"
 import { median, percentile, progress, shown, type Verdict } from "./shared/figures.ts"
 import { type FiresOptions, judgeFires, measureFires, printFires } from "./shared/fires.ts"
@@ -33,6 +34,7 @@ const FIRES: FiresOptions = {
   stored: 100_000,
   program: "redis/claimers.ts",
 }
+const BURSTS = burstsOptions("redis/schedulers.ts")
 /** A scheduler's process lives for days: the first ticks are its compiler's. */
 const TICKS = { all: 300, warmUp: 100 }
 const RUNS = { count: isQuick ? 5_000 : 20_000, rounds: isQuick ? 1 : 3 }
@@ -61,6 +63,7 @@ try {
 async function measureAll(): Promise<void> {
   console.log(aboutRun(PROGRAMS, server.about, isQuick))
   const fires = await measureFires(server, FIRES)
+  const bursts = await measureBursts(server, BURSTS)
   const tick = await measureTick(server)
   const runs = await measureRuns(server, RUNS_CASES, RUNS)
   // Idle processes disturb nobody, so the minute they take is used.
@@ -71,11 +74,13 @@ async function measureAll(): Promise<void> {
 
   console.log(`\n${aboutRun(PROGRAMS, server.about, isQuick)}`)
   printFires(fires, FIRES)
+  printBursts(bursts, BURSTS)
   printRuns(runs, RUNS)
   printLateness(lateness)
   printIdle(idle, IDLE_SCHEDULES)
   printVerdicts([
     ...judgeFires(fires, { p99Ms: 100, perSecond: 30_000 }),
+    ...judgeBursts(bursts),
     tick,
     ...judgeRuns(runs, 3),
     ...judgeLateness(lateness),

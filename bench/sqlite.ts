@@ -1,6 +1,7 @@
 /**
  * What one process does on one SQLite file, in batches of 250: fires (read what is due, plan, swap) and runs (claim, then
- * succeed); with the write-ahead log's bytes for each. `npx tsx bench/sqlite.ts`, or with a count: `... 50000`.
+ * succeed); with the write-ahead log's bytes for each; and what many schedulers do that wake for the same instant.
+ * `npm run bench -- sqlite`, or with a count: `npx tsx bench/sqlite.ts 50000`. It runs on Node 24 or later.
  */
 import { mkdtempSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -12,8 +13,11 @@ import { HOUR } from "../src/core/instant.ts"
 import type { FirePlan } from "../src/core/plan.ts"
 import { succeed } from "../src/core/run.ts"
 import { aRun, aSchedule } from "../src/store/laws/factories.ts"
+import { burstsOptions, judgeBursts, measureBursts, printBursts } from "./shared/bursts.ts"
+import { printVerdicts } from "./shared/report.ts"
 
-const COUNT = Number(process.argv[2] ?? 20_000)
+const COUNT = Number(process.argv.slice(2).find((word) => !word.startsWith("-")) ?? 20_000)
+const BURSTS = burstsOptions("sqlite/schedulers.ts")
 const BATCH = 250
 const NOTHING = { message: null, details: null }
 
@@ -28,6 +32,19 @@ for (const durability of ["normal", "full"] as const) {
   console.log(`\nDurability ${durability}, ${COUNT} of each, in batches of ${BATCH}, Node ${process.version}`)
   console.table(await measureAll(durability, COUNT))
 }
+
+const folders: string[] = []
+const files = {
+  async freshDatabase() {
+    const folder = mkdtempSync(join(tmpdir(), "belfry-bench-"))
+    folders.push(folder)
+    return join(folder, "belfry.db")
+  },
+}
+const bursts = await measureBursts(files, BURSTS)
+for (const folder of folders) rmSync(folder, { recursive: true })
+printBursts(bursts, BURSTS)
+printVerdicts(judgeBursts(bursts))
 
 async function measureAll(durability: "normal" | "full", count: number): Promise<object> {
   const folder = mkdtempSync(join(tmpdir(), "belfry-bench-"))

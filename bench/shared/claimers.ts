@@ -61,6 +61,7 @@ async function claimAll(store: Store, limit: number): Promise<Claims> {
   for (;;) {
     const began = performance.now()
     const { now, due } = await store.dueSchedules({ limit })
+    // Others are firing the rest, if there is any.
     if (due.length === 0) return { ms, fired, lost }
     const answers = await store.fire(due.map(({ schedule, facts }) => planFire(schedule, facts, now)))
     ms.push(performance.now() - began)

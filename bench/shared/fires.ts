@@ -14,7 +14,7 @@ export interface FiresOptions {
   readonly program: string
 }
 
-interface Crew {
+interface Team {
   readonly name: string
   readonly processes: number
   readonly claimersEach: number
@@ -25,11 +25,11 @@ interface Crew {
 /** So small that every claimer gets some. */
 const WARM_UP_LIMIT = 5
 /** A claimer's share of the schedules, and as many as the engine asks for. */
-const CROWDS: readonly Crew[] = [
+const CROWDS: readonly Team[] = [
   { name: "50 claimers, 20 a claim", processes: 2, claimersEach: 25, limit: 20 },
   { name: "50 claimers, 250 a claim", processes: 2, claimersEach: 25, limit: 250 },
 ]
-const FEW: readonly Crew[] = [
+const FEW: readonly Team[] = [
   { name: "1 claimer, 250 a claim", processes: 1, claimersEach: 1, limit: 250 },
   { name: "2 claimers, 250 a claim", processes: 2, claimersEach: 1, limit: 250 },
 ]
@@ -54,17 +54,17 @@ export interface Fires {
 }
 
 /**
- * Belfry alone: nobody else keeps schedules in the database and lets every process fire them. Each crew fires twice, the
+ * Belfry alone: nobody else keeps schedules in the database and lets every process fire them. Each team fires twice, the
  * second time beside many schedules that aren't due.
  */
 export async function measureFires(server: BenchServer, options: FiresOptions): Promise<Fires> {
   const alone: FireFigures[] = []
   const amongMany: FireFigures[] = []
-  for (const crew of [...CROWDS, ...FEW]) {
+  for (const team of [...CROWDS, ...FEW]) {
     for (const stored of [0, options.stored]) {
-      const figures = await measureCrew(server, crew, { ...options, stored })
+      const figures = await measureTeam(server, team, { ...options, stored })
       const others = stored === 0 ? "" : `, ${shown(stored)} stored`
-      progress(`fires, ${crew.name}${others}: p99 ${shown(figures.p99)} ms, ${shown(figures.perSecond)}/s`)
+      progress(`fires, ${team.name}${others}: p99 ${shown(figures.p99)} ms, ${shown(figures.perSecond)}/s`)
       if (stored === 0) alone.push(figures)
       else amongMany.push(figures)
     }
@@ -72,24 +72,24 @@ export async function measureFires(server: BenchServer, options: FiresOptions): 
   return { alone, amongMany }
 }
 
-async function measureCrew(server: BenchServer, crew: Crew, options: FiresOptions): Promise<FireFigures> {
-  const isCrowd = CROWDS.includes(crew)
+async function measureTeam(server: BenchServer, team: Team, options: FiresOptions): Promise<FireFigures> {
+  const isCrowd = CROWDS.includes(team)
   const due = isCrowd ? options.crowdDue : options.batchDue
   const url = await server.freshDatabase("fires")
-  await using crowd = new Crowd(options.program, url, crew.processes)
+  await using crowd = new Crowd(options.program, url, team.processes)
   if (options.stored > 0) await crowd.store(options.stored)
-  await crowd.open(crew.claimersEach)
+  await crowd.open(team.claimersEach)
   // What a connection does for the first time takes it ten times as long.
   await crowd.schedule("warm-up", options.crowdDue)
   await crowd.claim(WARM_UP_LIMIT)
   const rounds: Round[] = []
   for (let round = 0; round < options.rounds; round++) {
     await crowd.schedule(`round${round}`, due)
-    const { result, cost } = await server.costOf(url, () => crowd.claim(crew.limit))
+    const { result, cost } = await server.costOf(url, () => crowd.claim(team.limit))
     if (result.fired !== due) throw new Error(`${result.fired} fired of ${due}`)
     rounds.push({ ...result, cost })
   }
-  return { name: crew.name, isCrowd, due, ...figuresOf(rounds, due) }
+  return { name: team.name, isCrowd, due, ...figuresOf(rounds, due) }
 }
 
 interface Round extends Claims {

@@ -9,10 +9,10 @@ import { planOnHold } from "../core/settling.ts"
 import { describeThrown } from "../core/thrown.ts"
 import { isRefused } from "../store/refused.ts"
 import type { DueSchedules, FireAnswer, Store } from "../store/store.ts"
+import { aheadMsTo, type Burst, burstOf } from "./burst.ts"
 import type { Clock } from "./clock.ts"
 import type { Events } from "./events.ts"
 import { plannedBy } from "./facts.ts"
-import { aheadMsTo, type Herd, herdOf } from "./herd.ts"
 import type { Logger } from "./logger.ts"
 import { Loop } from "./loop.ts"
 import { StoreClock } from "./store-clock.ts"
@@ -31,7 +31,7 @@ export class Firing {
   /** When schedules were last read: by the store's clock, and by our own. */
   #readAt: { readonly now: Instant; readonly monotonic: number } | null = null
   /** The next to be due, if they are many. */
-  #herd: Herd | null = null
+  #burst: Burst | null = null
 
   constructor(context: FiringContext) {
     this.#context = context
@@ -65,7 +65,7 @@ export class Firing {
     const askedAt = clock.monotonic()
     const read = await store.dueSchedules({
       limit: BATCH,
-      aheadMs: aheadMsTo(this.#herd, this.#now(askedAt)),
+      aheadMs: aheadMsTo(this.#burst, this.#now(askedAt)),
     })
     const answeredAt = clock.monotonic()
     this.#readAt = { now: read.now, monotonic: answeredAt }
@@ -87,8 +87,8 @@ export class Firing {
     // Those that are left wait for their instant, and so do we, unless others came with them.
     if (isHeld || (isMore && (left.length === 0 || plans.length > 0))) return 0
     const next = nextOf(read, plans, left)
-    this.#herd = next === null || left.length > 0 ? null : herdOf(next.at, next.count)
-    const wakeAt = next === null ? null : next.at - (this.#herd?.leadMs ?? 0)
+    this.#burst = next === null || left.length > 0 ? null : burstOf(next.at, next.count)
+    const wakeAt = next === null ? null : next.at - (this.#burst?.leadMs ?? 0)
     return delayUntil(wakeAt, read.now, clock.monotonic() - answeredAt)
   }
 
@@ -97,7 +97,7 @@ export class Firing {
     return this.#readAt === null ? 0 : this.#readAt.now + (monotonic - this.#readAt.monotonic)
   }
 
-  /** What is due, and what the herd will owe; left are those of whom that can't be known yet. */
+  /** What is due, and what the burst will owe; left are those of whom that can't be known yet. */
   async #plan({ due, now }: DueSchedules): Promise<{
     planned: readonly Planned[]
     left: readonly Schedule[]
@@ -118,9 +118,9 @@ export class Firing {
     return { planned, left }
   }
 
-  /** Others that are due before the herd is don't belong to it. */
+  /** Others that are due before the burst is don't belong to it. */
   #planAhead(schedule: Schedule, facts: FireFacts): FirePlan | null {
-    return schedule.nextRunAt === this.#herd?.at ? planAhead(schedule, facts) : null
+    return schedule.nextRunAt === this.#burst?.at ? planAhead(schedule, facts) : null
   }
 
   /** What the store can't keep would be refused for ever. */

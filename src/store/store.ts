@@ -49,7 +49,8 @@ export interface Store {
   /**
    * Schedules with `nextRunAt` at or before now, or up to `aheadMs` after it, each with the facts a plan needs (of its
    * unfinished runs at most the oldest `UNFINISHED_FACTS_MAX`), and when the next ones are due after these. Which of them
-   * are returned is the store's choice, so that many processes needn't read the same rows. One that can't be read is
+   * are returned is the store's choice, so that many processes needn't read the same rows: one that was just returned to
+   * another caller may be left out for a moment, and then `nextDueAt` says when to ask again. One that can't be read is
    * returned as `unreadableSchedule` makes it.
    */
   dueSchedules(request: DueRequest): Promise<DueSchedules>
@@ -146,7 +147,7 @@ export interface DueSchedules {
   readonly due: readonly { readonly schedule: Schedule; readonly facts: FireFacts }[]
   /**
    * The earliest `nextRunAt` after now and what was asked ahead; null if there is none. Now, if fewer than asked for were
-   * given and there are more.
+   * given and there are more; some moments from now, if these were just given to others.
    */
   readonly nextDueAt: Instant | null
   /** How many are due at that very instant, counted up to the limit. */

@@ -10,7 +10,7 @@ import {
   type RunState,
 } from "../../src/core/run.ts"
 import type { Schedule } from "../../src/core/schedule.ts"
-import { AHEAD_MAX_MS } from "../../src/engine/herd.ts"
+import { AHEAD_MAX_MS } from "../../src/engine/burst.ts"
 import { OccurrenceLedger } from "./occurrence-ledger.ts"
 import { expectedOccurrences } from "./oracle.ts"
 

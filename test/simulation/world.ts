@@ -52,7 +52,7 @@ export async function simulate(seed: number, planted: Planted = {}): Promise<Out
   return world.outcome()
 }
 
-/** Takes every few schedules for a herd, which is then fired ahead of its instant. */
+/** Takes every few schedules for a burst, which is then fired ahead of its instant. */
 function exaggerating(store: Store): Store {
   return {
     ...store,

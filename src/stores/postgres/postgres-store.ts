@@ -11,7 +11,7 @@ import type {
   TransitionAnswer,
 } from "../../store/store.ts"
 import { refused, refusedRun, sendApart } from "../shared/apart.ts"
-import { Crew } from "../shared/crew.ts"
+import { newReader } from "../shared/shares.ts"
 import type { Pool, Queryable } from "./client.ts"
 import { Database, type DatabaseOptions, type Runner, type Waiting } from "./database.ts"
 import { migrate } from "./migrations.ts"
@@ -29,7 +29,6 @@ import { appendLines, readLines } from "./statements/logs.ts"
 import { prune } from "./statements/pruning.ts"
 import { deleteSchedule, findSchedules, putSchedule } from "./statements/schedules.ts"
 import { changeRuns } from "./statements/transition.ts"
-import { SteppingBack } from "./stepping-back.ts"
 
 export type PostgresStore = TransactionalStore<Queryable>
 
@@ -98,14 +97,12 @@ interface Ways {
 }
 
 function operations(ways: Ways): Omit<Store, "open" | "close" | "listen"> {
-  const crew = new Crew(ways.waiting)
-  const racing = new SteppingBack(ways.waiting)
+  const reader = newReader(ways.waiting.random())
   const apart: typeof sendApart = (elements, send, refuse) =>
     ways.isTransaction ? send(elements) : sendApart(elements, send, refuse)
 
   async function fire(plans: readonly FirePlan[]): Promise<readonly FireAnswer[]> {
     const { answers, news } = await firePlans(await ways.pool(), plans)
-    racing.noteRaces(answers)
     await ways.tell(news)
     return answers
   }
@@ -147,10 +144,7 @@ function operations(ways: Ways): Omit<Store, "open" | "close" | "listen"> {
       if (answer.outcome === "done") await ways.tell(["schedules"])
       return answer
     },
-    async dueSchedules(request) {
-      await racing.stepBack()
-      return dueSchedules(await ways.pool(), request, crew)
-    },
+    dueSchedules: async (request) => dueSchedules(await ways.pool(), request, reader),
     fire: (plans) => apart(plans, fire, refused),
 
     enqueue: (runs) => apart(runs, enqueue, refusedRun),

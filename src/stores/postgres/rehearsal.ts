@@ -7,9 +7,9 @@ import { CHANGE_RUNS, NO_CHANGES } from "./statements/transition.ts"
 /** As many as a process that fires and works uses at once. */
 const CONNECTIONS = 3
 
-/** What the loops ask for, about nothing: who looks for none of those due takes no turn at them. */
+/** What the loops ask for, about nothing: a read of no schedules takes no share. */
 const CALLS: readonly (readonly [text: string, values: readonly unknown[]])[] = [
-  [SELECT_DUE, [0, 1, 1, null, 0]],
+  [SELECT_DUE, [0, 1, 0, 0]],
   [FIRE, NO_PLANS],
   [CLAIM, ["", [], [], 1]],
   [CHANGE_RUNS, NO_CHANGES],

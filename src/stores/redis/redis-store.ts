@@ -1,7 +1,7 @@
 import { BelfryError } from "../../core/errors.ts"
 import type { LogLine, Store } from "../../store/store.ts"
 import { refused, refusedRun, sendApart } from "../shared/apart.ts"
-import { Crew } from "../shared/crew.ts"
+import { newReader } from "../shared/shares.ts"
 import type { RedisClient, RedisOptions, Waiting } from "./client.ts"
 import { Connection } from "./connection.ts"
 import { KEYS } from "./lua/keys.ts"
@@ -34,7 +34,7 @@ export function createRedisStore(
   waiting: Waiting,
 ): Store {
   const door = new Door(makeClient, options, waiting)
-  const crew = new Crew(waiting)
+  const reader = newReader(waiting.random())
   const reach = async () => (await door.opened()).connection
   return {
     async open() {
@@ -55,7 +55,7 @@ export function createRedisStore(
       return swap
     },
     deleteSchedule: async (id, ifVersion) => deleteSchedule(await reach(), id, ifVersion),
-    dueSchedules: async (request) => dueSchedules(await reach(), crew, request),
+    dueSchedules: async (request) => dueSchedules(await reach(), reader, request),
     async fire(plans) {
       const { connection, memory } = await door.opened()
       const before = memory.version

@@ -118,6 +118,19 @@ export class Connection {
     return this.#transact("begin immediate", work)
   }
 
+  /** A write that needn't survive a power cut, so it doesn't wait for the disk. */
+  async note<T>(work: (now: Instant) => T): Promise<T> {
+    if (this.#options.durability === "normal") return this.write(work)
+    return this.#patiently(() => {
+      this.prepare("pragma synchronous = normal").run()
+      try {
+        return this.#transaction("begin immediate", work)
+      } finally {
+        this.prepare("pragma synchronous = full").run()
+      }
+    })
+  }
+
   /** Changes when another connection, of this process or another, has committed. Reads a few bytes of shared memory. */
   dataVersion(): number {
     return (this.prepare("pragma data_version").get() as { data_version: number }).data_version
@@ -142,18 +155,20 @@ export class Connection {
     }
   }
 
-  async #transact<T>(begin: string, work: (now: Instant) => T): Promise<T> {
-    return this.#patiently(() => {
-      this.prepare(begin).run()
-      try {
-        const result = work(this.now())
-        this.prepare("commit").run()
-        return result
-      } catch (error) {
-        this.#rollBack()
-        throw error
-      }
-    })
+  #transact<T>(begin: string, work: (now: Instant) => T): Promise<T> {
+    return this.#patiently(() => this.#transaction(begin, work))
+  }
+
+  #transaction<T>(begin: string, work: (now: Instant) => T): T {
+    this.prepare(begin).run()
+    try {
+      const result = work(this.now())
+      this.prepare("commit").run()
+      return result
+    } catch (error) {
+      this.#rollBack()
+      throw error
+    }
   }
 
   #rollBack(): void {

@@ -39,6 +39,13 @@ export const FIRST_SCHEMA = `
   create index belfry_schedules_owner on belfry_schedules (owner, id) where owner is not null;
   create index belfry_schedules_task on belfry_schedules (task, id);
 
+  -- Which process was given the due schedules of a share, and until when nobody else is given them: see statements/due.ts.
+  create table belfry_shares (
+    share integer primary key,
+    given_to integer not null,
+    given_until integer not null
+  ) strict;
+
   create table belfry_schedule_tags (
     tag text not null,
     schedule_id text not null references belfry_schedules (id) on delete cascade,

@@ -15,11 +15,12 @@ import type {
   TransitionAnswer,
 } from "../../store/store.ts"
 import { refused, refusedRun, sendApart } from "../shared/apart.ts"
+import { newReader } from "../shared/shares.ts"
 import { Connection, type ConnectionOptions, type Waiting } from "./connection.ts"
 import { type Driver, loadDriver } from "./driver.ts"
 import { Hints } from "./hints.ts"
 import { claimRuns, isAnythingDue, nextClaimableAt, readQueues } from "./statements/claiming.ts"
-import { dueSchedules } from "./statements/due.ts"
+import { dueNothing, dueSchedules } from "./statements/due.ts"
 import { enqueueRun } from "./statements/enqueuing.ts"
 import { countRuns, findRuns, findWorkers } from "./statements/finding.ts"
 import { firePlans } from "./statements/firing.ts"
@@ -41,6 +42,7 @@ export function createSqliteStore(
 ): Store {
   const door = new Door(options, waiting, load)
   const hints = new Hints(waiting, () => door.opened)
+  const reader = newReader(waiting.random())
 
   /** A write, and what it is worth telling: to other processes with the commit, to this one after it. */
   async function tell<T>(
@@ -111,7 +113,12 @@ export function createSqliteStore(
         return { answer, news: answer.outcome === "done" ? ["schedules"] : [] }
       }),
     deleteSchedule: (id, ifVersion) => write((connection) => deleteSchedule(connection, id, ifVersion)),
-    dueSchedules: (request) => read((connection, now) => dueSchedules(connection, request, now)),
+    async dueSchedules(request) {
+      const nothing = await read((connection, now) => dueNothing(connection, request, { reader, now }))
+      if (nothing !== null) return nothing
+      const connection = await door.connection()
+      return connection.note((now) => dueSchedules(connection, request, { reader, now }))
+    },
     fire: (plans) => sendApart(plans, fire, refused),
 
     enqueue: (runs) => sendApart(runs, enqueue, refusedRun),

@@ -40,7 +40,7 @@ export const BY_LOOPS: readonly Asked[] = [
     // They are chosen from all that are due, up to a thousand.
     what: "due schedules, 50 of 300",
     most: 300,
-    indexes: ["schedules_due", "schedules_pkey", "runs_key"],
+    indexes: ["schedules_due", "schedules_pkey", "runs_key", "shares_pkey"],
     call: (store) => store.dueSchedules({ limit: 50 }),
   },
   {
@@ -91,12 +91,23 @@ export const NOW_AND_THEN: readonly Asked[] = [
   {
     what: "when others have last succeeded, for schedules that depend on them",
     most: 301,
-    indexes: ["schedules_due", "schedules_pkey", "runs_key", "runs_schedule_completed"],
+    indexes: ["schedules_due", "schedules_pkey", "runs_key", "runs_schedule_completed", "shares_pkey"],
     async call(store) {
       const dependsOn = [{ scheduleId: "s1", withinMs: 1_000 }]
       await store.putSchedule(aSchedule({ id: "dependent", dependsOn, nextRunAt: 1 }), null)
       return store.dueSchedules({ limit: 1 })
     },
+  },
+  {
+    what: "a due schedule with 1,000 runs that wait",
+    most: 302,
+    async given(store) {
+      await store.putSchedule(aSchedule({ id: "behind", nextRunAt: 1 }), null)
+      const key = { concurrencyKey: "schedule:behind" }
+      await store.enqueue(several(1_000, (number) => aRun({ id: `behind${number}`, ...key })))
+      return store.dueSchedules({ limit: 0 })
+    },
+    call: (store) => store.dueSchedules({ limit: 500 }),
   },
   {
     what: "stale changes",

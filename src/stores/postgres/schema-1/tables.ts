@@ -12,8 +12,13 @@ const isInstant = (column: string) =>
 export const TABLES = `
   -- What schedules' versions are taken from: a number never comes back, also after a schedule was deleted and made again.
   create sequence belfry.versions;
-  -- Each look at what is due takes one: see due().
-  create sequence belfry.turns cycle;
+  -- To which process the due schedules of a share were given, and until when nobody else is given them: see due(). Not logged:
+  -- it changes with each read and is worth nothing after a crash.
+  create unlogged table belfry.shares (
+    share integer primary key,
+    given_to bigint not null,
+    given_until timestamptz not null
+  );
 
   -- Parts of constraints. Their names mean PostgreSQL's own, whoever writes a row.
   create function belfry.is_instant_ms(at jsonb) returns boolean language sql immutable ${PINNED} as $$

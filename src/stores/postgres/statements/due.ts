@@ -2,12 +2,12 @@ import type { Instant } from "../../../core/instant.ts"
 import type { RunRef } from "../../../core/run.ts"
 import type { Schedule } from "../../../core/schedule.ts"
 import type { DueRequest, DueSchedules } from "../../../store/store.ts"
-import type { Crew } from "../../shared/crew.ts"
+import { DIVIDED_MAX } from "../../shared/shares.ts"
 import type { Runner } from "../database.ts"
 import { instantOf, jsonOf, ms, numberOf } from "../rows.ts"
 import { scheduleOf } from "../schedule-rows.ts"
 
-export const SELECT_DUE = "select * from belfry.due($1, $2, $3, $4, $5)"
+export const SELECT_DUE = "select * from belfry.due($1, $2, $3, $4)"
 
 /** By runs_schedule_completed, from the newest back. Asked only where a schedule depends on others. */
 const SELECT_SUCCESSES = `
@@ -26,21 +26,16 @@ const SELECT_SUCCESSES = `
 const NOW = 0
 const NEXT = 1
 const NEXT_COUNT = 2
-const TURN = 3
-const UNFINISHED = 4
-const SCHEDULE = 5
-
-/** So many of those due are chosen from. */
-const AMONG = 1_000
+const UNFINISHED = 3
+const SCHEDULE = 4
 
 export async function dueSchedules(
   runner: Runner,
   { limit, aheadMs = 0 }: DueRequest,
-  crew: Crew,
+  reader: number,
 ): Promise<DueSchedules> {
-  const among = Math.max(limit, AMONG)
-  const rows = await runner.rows(SELECT_DUE, [limit, among, crew.size, crew.lastTurn, aheadMs])
-  crew.noteTurn(Number(rows[0]![TURN]))
+  const among = Math.max(limit, DIVIDED_MAX)
+  const rows = await runner.rows(SELECT_DUE, [limit, among, reader, aheadMs])
   const found = rows
     .filter((row) => row[SCHEDULE] !== null)
     .map((row) => ({ schedule: scheduleOf(row, SCHEDULE), unfinished: unfinishedOf(row[UNFINISHED]!) }))

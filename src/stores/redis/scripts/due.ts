@@ -3,7 +3,14 @@ import type { FireFacts } from "../../../core/plan.ts"
 import type { RunRef, RunState } from "../../../core/run.ts"
 import type { Schedule } from "../../../core/schedule.ts"
 import type { DueRequest, DueSchedules } from "../../../store/store.ts"
-import type { Crew } from "../../shared/crew.ts"
+import {
+  DIVIDED_MAX,
+  nextOf,
+  SHARE_AHEAD_MAX_MS,
+  SHARE_MS,
+  SHARE_MS_EACH,
+  SHARES_BESIDE_OTHERS,
+} from "../../shared/shares.ts"
 import type { Connection } from "../connection.ts"
 import { FACTS } from "../lua/facts.ts"
 import { KEYS } from "../lua/keys.ts"
@@ -12,14 +19,9 @@ import { SCHEDULES } from "../lua/schedules.ts"
 import { SCHEDULE_FIELDS, scheduleOf } from "../schedule-rows.ts"
 import { SLICE, scriptOf, slicesOf } from "../script.ts"
 
-/** So many of those due are chosen from. */
-const AMONG = 5_000
-/** Fewer are not worth the way. */
-const SHARE_MIN = 10
-
-// Arguments: how many, how far ahead, how many others look at the same moment. Answers now, the next instant and how many are due
-// then, whether there are more, the number of this look, and each schedule's fields and facts. Each look takes a number, and of
-// the longest due the block that it falls on, which is its share of them: so those who look at the same moment read different ones.
+// Arguments: how many, how far ahead, the reader. Answers now, the next instant and how many are
+// due then, when to read again if not all were given, and each schedule's fields and facts. A schedule's share is the first digit of
+// its id's hash; what was given to whom, and until when, is in one small hash. See `Share`.
 const DUE = scriptOf(
   RUNS,
   FACTS,
@@ -29,16 +31,64 @@ local now = now_ms()
 local limit = tonumber(ARGV[1])
 local horizon = whole(now + ARGV[2])
 local due = prefix .. ':due'
+local shares = prefix .. ':shares'
+
+local function divided(ids)
+  local share_of, filled, by_name = {}, {}, {}
+  for index, id in ipairs(ids) do
+    local name = string.sub(redis.sha1hex(id), 1, 1)
+    share_of[index] = name
+    if not by_name[name] then
+      by_name[name] = { name = name, due = 0 }
+      filled[#filled + 1] = by_name[name]
+    end
+    by_name[name].due = by_name[name].due + 1
+  end
+  return share_of, filled
+end
+
+-- The fullest that are free; how many schedules others have, and until when.
+local function take_shares(filled, share_ms)
+  local free, due_of_others, others_until, taken = {}, 0, nil, {}
+  for _, share in ipairs(filled) do
+    local given = call('HGET', shares, share.name) or ''
+    local to, given_until = string.match(given, '^(%d+) (%d+)$')
+    given_until = tonumber(given_until or 0)
+    if to == ARGV[3] or given_until <= now then
+      free[#free + 1] = share
+    else
+      due_of_others = due_of_others + share.due
+      others_until = math.min(others_until or given_until, given_until)
+    end
+  end
+  table.sort(free, function(a, b) return a.due > b.due or a.due == b.due and a.name < b.name end)
+  local most = due_of_others > 0 and ${SHARES_BESIDE_OTHERS} or #free
+  local count = 0
+  for index = 1, math.min(#free, most) do
+    if count >= limit then
+      break
+    end
+    count = count + free[index].due
+    taken[free[index].name] = true
+    call('HSET', shares, free[index].name, ARGV[3] .. ' ' .. whole(now + share_ms))
+  end
+  return taken, due_of_others, others_until
+end
 
 local found = call('ZCOUNT', due, '-inf', horizon)
-local among = math.min(found, ${AMONG})
-local share = math.min(limit, math.max(math.ceil(among / ARGV[3]), ${SHARE_MIN}))
-local turn = call('INCR', prefix .. ':turns')
-local from = turn % math.max(math.ceil(among / math.max(share, 1)), 1) * share
-local schedules = {}
+local schedules, again = {}, false
 if limit > 0 and found > 0 then
-  local ids = call('ZRANGE', due, from, math.min(from + share, found) - 1)
-  local facts = facts_by_schedule(ids)
+  local first = call('ZRANGEBYSCORE', due, '-inf', horizon, 'LIMIT', 0, ${DIVIDED_MAX})
+  local share_of, filled = divided(first)
+  local share_ms = math.max(${SHARE_MS} + #first * ${SHARE_MS_EACH}, math.min(ARGV[2] / 2, ${SHARE_AHEAD_MAX_MS}))
+  local taken, due_of_others, others_until = take_shares(filled, share_ms)
+  local ids = {}
+  for index, id in ipairs(first) do
+    if taken[share_of[index]] and #ids < limit then
+      ids[#ids + 1] = id
+    end
+  end
+  local facts = #ids > 0 and facts_by_schedule(ids) or {}
   for index, id in ipairs(ids) do
     local fields = call('HMGET', schedule_key(id), ${SCHEDULE_FIELDS.map((field) => `'${field}'`).join(", ")})
     if fields[1] then
@@ -46,10 +96,15 @@ if limit > 0 and found > 0 then
       schedules[#schedules + 1] = fields
     end
   end
+  if #ids > 0 and #ids + due_of_others < found then
+    again = now
+  elseif others_until then
+    again = others_until
+  end
 end
 local next_due = call('ZRANGEBYSCORE', due, '(' .. horizon, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
 local next_count = next_due and call('ZCOUNT', due, next_due, next_due) or 0
-return { now, next_due or false, next_count, found > #schedules and 1 or 0, turn, schedules }
+return { now, next_due or false, next_count, again, schedules }
 `,
 )
 
@@ -59,8 +114,7 @@ type DueReply = readonly [
   now: number,
   nextDueAt: string | null,
   nextDueCount: number,
-  hasMore: number,
-  turn: number,
+  readAgainAt: number | null,
   schedules: readonly DueRow[],
 ]
 type DueRow = readonly [
@@ -80,12 +134,11 @@ type UnfinishedRow = readonly [
 
 export async function dueSchedules(
   connection: Connection,
-  crew: Crew,
+  reader: number,
   { limit, aheadMs = 0 }: DueRequest,
 ): Promise<DueSchedules> {
-  const args = [Math.min(limit, SLICE), aheadMs, crew.size]
-  const [now, nextDueAt, nextDueCount, hasMore, turn, rows] = await connection.run<DueReply>(DUE, args)
-  crew.noteTurn(turn)
+  const args = [Math.min(limit, SLICE), aheadMs, reader]
+  const [now, next, nextCount, readAgainAt, rows] = await connection.run<DueReply>(DUE, args)
   const due = rows.map((row) => ({ schedule: scheduleOf(row), unfinished: row[4].map(refOf) }))
   const successes = await successesFor(
     connection,
@@ -93,9 +146,10 @@ export async function dueSchedules(
   )
   return {
     now,
-    // Whoever is given less than they asked for comes again at once while there is more.
-    nextDueAt: hasMore === 1 && rows.length < limit ? now : nextDueAt === null ? null : Number(nextDueAt),
-    nextDueCount: Math.min(nextDueCount, limit),
+    ...nextOf(
+      { at: next === null ? null : Number(next), count: Math.min(nextCount, limit) },
+      rows.length < limit ? readAgainAt : null,
+    ),
     due: due.map(({ schedule, unfinished }) => ({
       schedule,
       facts: { unfinished, lastSuccessAt: lastSuccessesOf(schedule, successes) },

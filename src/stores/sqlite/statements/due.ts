@@ -3,16 +3,47 @@ import { type FireFacts, UNFINISHED_FACTS_MAX } from "../../../core/plan.ts"
 import type { RunRef } from "../../../core/run.ts"
 import { concurrencyKeyOf, type Schedule } from "../../../core/schedule.ts"
 import type { DueRequest, DueSchedules } from "../../../store/store.ts"
+import {
+  DIVIDED_MAX,
+  nextOf,
+  type Reading,
+  readAgainAt,
+  SHARES,
+  type Share,
+  shareMsFor,
+  sharesToTake,
+} from "../../shared/shares.ts"
 import type { Connection } from "../connection.ts"
 import { SCHEDULE_COLUMNS, type ScheduleRow, scheduleOf } from "../schedule-rows.ts"
 
-// All by belfry_schedules_due: a range from its beginning, one seek, and a range of one instant.
+// All by belfry_schedules_due: ranges from its beginning, one seek, and a range of one instant. A schedule's share is told by its
+// rowid, which every index holds: schedules of other shares are passed over without being read.
+export const SELECT_SHARES = `
+  select first.share, count(*) as due, coalesce(given_to, 0) as givenTo, coalesce(given_until, 0) as givenUntil
+  from (
+    select rowid & ${SHARES - 1} as share
+    from belfry_schedules
+    where next_run_at <= ?
+    order by next_run_at
+    limit ?
+  ) as first
+  left join belfry_shares on belfry_shares.share = first.share
+  group by first.share`
+
 export const SELECT_DUE = `
   select ${SCHEDULE_COLUMNS}
   from belfry_schedules
   where next_run_at <= ?
+    and 1 << (rowid & ${SHARES - 1}) & ?
   order by next_run_at
   limit ?`
+
+const TAKE_SHARE = `
+  insert into belfry_shares (share, given_to, given_until)
+  values (?, ?, ?)
+  on conflict (share) do update
+  set given_to = excluded.given_to,
+    given_until = excluded.given_until`
 
 export const SELECT_NEXT_DUE = `
   select min(next_run_at) as next
@@ -57,18 +88,54 @@ export const SELECT_LAST_SUCCESS = `
   order by completed_at desc
   limit 1`
 
-export function dueSchedules(
+/** What a read finds before it takes any of it. */
+interface Found {
+  readonly shares: readonly Share[]
+  readonly taken: readonly Share[]
+}
+
+function find(connection: Connection, { limit, aheadMs = 0 }: DueRequest, reading: Reading): Found {
+  const { now } = reading
+  const among = Math.max(limit, DIVIDED_MAX)
+  const shares = connection.prepare(SELECT_SHARES).all(now + aheadMs, among) as unknown as Share[]
+  return { shares, taken: sharesToTake(shares, { ...reading, limit }) }
+}
+
+/** The answer where there is nothing to take, which needs no lock. Null if there is something. */
+export function dueNothing(
+  connection: Connection,
+  request: DueRequest,
+  reading: Reading,
+): DueSchedules | null {
+  const found = find(connection, request, reading)
+  return found.taken.length > 0 ? null : answerOf(connection, request, reading, found)
+}
+
+export function dueSchedules(connection: Connection, request: DueRequest, reading: Reading): DueSchedules {
+  const found = find(connection, request, reading)
+  const due = found.shares.reduce((sum, share) => sum + share.due, 0)
+  const until = reading.now + shareMsFor({ due, aheadMs: request.aheadMs ?? 0 })
+  const take = connection.prepare(TAKE_SHARE)
+  for (const { share } of found.taken) take.run(share, reading.reader, until)
+  return answerOf(connection, request, reading, found)
+}
+
+function answerOf(
   connection: Connection,
   { limit, aheadMs = 0 }: DueRequest,
-  now: Instant,
+  reading: Reading,
+  { shares, taken }: Found,
 ): DueSchedules {
-  const rows = connection.rows<ScheduleRow>(SELECT_DUE, [now + aheadMs, limit])
+  const { now } = reading
+  const mask = taken.reduce((bits, { share }) => bits | (1 << share), 0)
+  const rows = mask === 0 ? [] : connection.rows<ScheduleRow>(SELECT_DUE, [now + aheadMs, mask, limit])
   const { next } = connection.prepare(SELECT_NEXT_DUE).get(now + aheadMs) as { next: Instant | null }
   const { count } = connection.prepare(COUNT_NEXT_DUE).get(next, limit) as { count: number }
   const schedules = rows.map(scheduleOf)
   const busy = busyKeys(connection, schedules)
   const due = schedules.map((schedule) => ({ schedule, facts: factsOf(connection, schedule, busy) }))
-  return { now, due, nextDueAt: next, nextDueCount: count }
+  const again = rows.length < limit ? readAgainAt(shares, rows.length, reading) : null
+  return { now, due, ...nextOf({ at: next, count }, again) }
 }
 
 function busyKeys(connection: Connection, schedules: readonly Schedule[]): ReadonlySet<string> {

@@ -7,7 +7,7 @@ import { Fleet } from "../support/fleet.ts"
 const SECOND_BEFORE_TEN = "2026-01-01T09:59:58.000Z"
 
 /** A fleet a moment before ten, and many schedules that are due at ten. */
-async function herd(count: number, more: { overlap?: "skip" | "replace" } = {}) {
+async function burst(count: number, more: { overlap?: "skip" | "replace" } = {}) {
   const fleet = new Fleet("2026-01-01T09:30:00Z")
   const started: string[] = []
   const note = defineTask({ name: "note", run: () => void started.push(fleet.now().slice(11)) })
@@ -29,7 +29,7 @@ async function herd(count: number, more: { overlap?: "skip" | "replace" } = {}) 
 
 describe("many schedules at one instant", () => {
   test("are fired before it, and begin at it", async () => {
-    const { fleet, started, stored } = await herd(600)
+    const { fleet, started, stored } = await burst(600)
     await using _ = fleet
 
     await fleet.advance("1999ms")
@@ -45,7 +45,7 @@ describe("many schedules at one instant", () => {
       [49, 0],
       [100, 200],
     ] as const) {
-      const { fleet, stored } = await herd(count)
+      const { fleet, stored } = await burst(count)
       await using _ = fleet
 
       await fleet.advance(2_000 - leadMs - 1)
@@ -57,7 +57,7 @@ describe("many schedules at one instant", () => {
   })
 
   test("cost as many reads and writes as on time", async () => {
-    const { fleet, calls, forget } = await herd(400)
+    const { fleet, calls, forget } = await burst(400)
     await using _ = fleet
     forget()
 
@@ -67,7 +67,7 @@ describe("many schedules at one instant", () => {
   })
 
   test("that nobody can foresee are fired at it, without a busy wait", async () => {
-    const { fleet, started, stored, calls, forget } = await herd(600, { overlap: "replace" })
+    const { fleet, started, stored, calls, forget } = await burst(600, { overlap: "replace" })
     await using _ = fleet
     forget()
 
@@ -80,7 +80,7 @@ describe("many schedules at one instant", () => {
   })
 
   test("one that is paused in time doesn't run, one that is paused later does", async () => {
-    const { fleet, node, started } = await herd(600)
+    const { fleet, node, started } = await burst(600)
     await using _ = fleet
 
     await fleet.until(node.schedules.pause("daily-1"))
@@ -92,7 +92,7 @@ describe("many schedules at one instant", () => {
   })
 
   test("another schedule that is due a moment before them is fired when it is due", async () => {
-    const { fleet, node, started, stored } = await herd(600)
+    const { fleet, node, started, stored } = await burst(600)
     await using _ = fleet
     await fleet.advance("1100ms")
     const fired = await stored()
@@ -107,7 +107,7 @@ describe("many schedules at one instant", () => {
   })
 
   test("are fired once by several processes, whoever is first", async () => {
-    const { fleet, started, stored } = await herd(600)
+    const { fleet, started, stored } = await burst(600)
     await using _ = fleet
     const note = defineTask({ name: "note", run: () => void started.push("elsewhere") })
     await fleet.started({ tasks: [note], concurrency: 1_000 })

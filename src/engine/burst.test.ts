@@ -1,5 +1,5 @@
 import { assert, test } from "vitest"
-import { aheadMsTo, herdOf } from "./herd.ts"
+import { aheadMsTo, burstOf } from "./burst.ts"
 
 test.each([
   [0, null],
@@ -9,7 +9,7 @@ test.each([
   [500, 1_000],
   [100_000, 1_000],
 ])("%i at one instant are fired %s ms before it", (count, leadMs) => {
-  assert.deepEqual(herdOf(5_000, count), leadMs === null ? null : { at: 5_000, leadMs })
+  assert.deepEqual(burstOf(5_000, count), leadMs === null ? null : { at: 5_000, leadMs })
 })
 
 test.each([
@@ -20,10 +20,10 @@ test.each([
   [4_999, 1],
   [5_000, 0],
   [9_000, 0],
-])("at %d one looks %i ms ahead to a herd at 5000", (now, aheadMs) => {
+])("at %d one looks %i ms ahead to a burst at 5000", (now, aheadMs) => {
   assert.equal(aheadMsTo({ at: 5_000, leadMs: 1_000 }, now), aheadMs)
 })
 
-test("without a herd nobody looks ahead", () => {
+test("without a burst nobody looks ahead", () => {
   assert.equal(aheadMsTo(null, 4_999), 0)
 })

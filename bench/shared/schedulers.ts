@@ -1,0 +1,103 @@
+import type { Schedule } from "../../src/core/schedule.ts"
+import { createScheduler, defineTask, type Scheduler, silentLogger } from "../../src/index.ts"
+import type { Run, Store } from "../../src/store.ts"
+import { answer } from "./answering.ts"
+import { aBenchSchedule } from "./belfry.ts"
+
+/** How far apart two instants are. */
+export const EVERY_MS = 10_000
+const CRON = "*/10 * * * * *"
+const PAGE = 500
+
+export interface SchedulersOn {
+  /** One for each scheduler, with connections of its own. */
+  makeStore(): Store
+  /** The same schedule so many times, as `prefix-1`, `prefix-2`… */
+  putMany(schedule: Schedule, prefix: string, count: number): Promise<void>
+}
+
+/** What the schedulers of one process took since they were last asked. */
+export interface TakenSchedules {
+  readonly fired: number
+  /** Plans that another scheduler's came before. */
+  readonly lost: number
+  /** How often a scheduler offered plans. */
+  readonly offers: number
+  /** From the first question to the last answer, by the host's clock; null if none was fired. */
+  readonly from: number | null
+  readonly until: number | null
+}
+
+const NOTHING: TakenSchedules = { fired: 0, lost: 0, offers: 0, from: null, until: null }
+
+/** Some of the schedulers that wake for the same instant. */
+export function answerAsSchedulers({ makeStore, putMany }: SchedulersOn): void {
+  const store = makeStore()
+  const noop = defineTask({ name: "noop", run: () => undefined })
+  let schedulers: readonly Scheduler[] = []
+  let taken = NOTHING
+
+  const note = (count: number, lost: number, tookMs: number) => {
+    const now = Date.now()
+    taken = {
+      fired: taken.fired + count,
+      lost: taken.lost + lost,
+      offers: taken.offers + 1,
+      from: count === 0 ? taken.from : Math.min(taken.from ?? now, now - tookMs),
+      until: count === 0 ? taken.until : now,
+    }
+  }
+  const aScheduler = () =>
+    createScheduler({
+      store: makeStore(),
+      tasks: [noop],
+      logger: silentLogger,
+      hooks: {
+        taken: ({ what, count, lost, tookMs }) => {
+          if (what === "schedules") note(count, lost, tookMs)
+        },
+      },
+    })
+
+  answer({
+    prepare: () => store.open(),
+
+    /** Due at this instant and at each that follows. With `replace` they can't be fired ahead. */
+    scheduleFrom({ at, count, policy }: { at: number; count: number; policy: "skip" | "replace" }) {
+      const from = { task: "noop", nextRunAt: at, coveredUntil: at - EVERY_MS, createdAt: at - EVERY_MS }
+      return putMany(aBenchSchedule(CRON, { ...from, overlap: { policy, limit: 1 } }), "due", count)
+    },
+
+    async start({ count }: { count: number }) {
+      schedulers = Array.from({ length: count }, aScheduler)
+      for (const scheduler of schedulers) await scheduler.start()
+    },
+
+    /** What was taken, and forgets it. */
+    taken(): TakenSchedules {
+      const last = taken
+      taken = NOTHING
+      return last
+    },
+
+    /** How late each run of this instant was created, by the store's own record. */
+    latenessAt: ({ at }: { at: number }): Promise<readonly number[]> => latenessAt(store, at),
+
+    async stop() {
+      await Promise.all(schedulers.map((scheduler) => scheduler.stop()))
+    },
+  })
+}
+
+async function latenessAt(store: Store, at: number): Promise<readonly number[]> {
+  const found: Run[] = []
+  let before = { at: at + 1, id: "" }
+  for (;;) {
+    const page = await store.findRuns({}, { orderBy: "scheduledFor", before, limit: PAGE })
+    found.push(...page.filter(({ scheduledFor }) => scheduledFor === at))
+    const last = page.at(-1)
+    if (last === undefined || last.scheduledFor! < at)
+      return found.map(({ createdAt }) => Math.max(0, createdAt - at))
+    before = { at: last.scheduledFor!, id: last.id }
+  }
+}
