@@ -90,15 +90,19 @@ export function formatTsv<Row>(
     .join("")
 }
 
-/** The same with commas, for spreadsheets: RFC 4180, but for its line ends. */
+/** In a spreadsheet a cell that begins so is a formula, and formulas can start programs. A lone dash and numbers are no formulas. */
+const FORMULA = /^\s*(?:[=+@＝＋＠]|[-－](?!$|[\d.]+$))/
+
+/** The same with commas, for spreadsheets: RFC 4180, but for its line ends. What would be a formula there begins with an apostrophe. */
 export function formatCsv<Row>(
   rows: readonly Row[],
   all: readonly Column<Row>[],
   hasHeaders: boolean,
 ): string {
   const quoted = (cell: string) => (/[",]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)
+  const harmless = (cell: string) => (FORMULA.test(cell) ? `'${cell}` : cell)
   return linesOf(rows, all, hasHeaders)
-    .map((cells) => `${cells.map(quoted).join(",")}\n`)
+    .map((cells) => `${cells.map((cell) => quoted(harmless(cell))).join(",")}\n`)
     .join("")
 }
 

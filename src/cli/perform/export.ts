@@ -1,5 +1,6 @@
 import type { Config } from "../../config.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
+import { codeText } from "../code-text.ts"
 import type { Call } from "../command.ts"
 import { allSchedules } from "../lookups.ts"
 import { printableJson } from "../printable.ts"
@@ -22,8 +23,6 @@ export async function exportSchedules(call: Call): Promise<undefined> {
   return undefined
 }
 
-const DOOR = "belfry/config"
-
 async function textOf(
   found: readonly ScheduleView[],
   format: (typeof EXPORT_FORMATS)[number],
@@ -32,9 +31,7 @@ async function textOf(
   if (format === "crontab") return (await import("../crontab/crontab-text.ts")).crontabText(found, config)
   const file = { schedules: found.map(entryOf) }
   if (format === "yaml") return (await import("../yaml-text.ts")).yamlText(file)
-  const json = printableJson(JSON.stringify(file, null, 2))
-  if (format === "json") return `${json}\n`
-  return `import { defineConfig } from ${JSON.stringify(DOOR)}\n\nexport default defineConfig(${json})\n`
+  return format === "json" ? `${printableJson(JSON.stringify(file, null, 2))}\n` : codeText(file)
 }
 
 /** As `belfry apply` reads it: only what differs from the defaults. */
