@@ -85,6 +85,7 @@ export function terminal(
         clock: { ...systemClock, now },
         zone,
         user: "ada@host",
+        homeOf: (user) => (user === null ? "/home/ada" : user === "root" ? "/root" : null),
         onSignal(listener) {
           listeners.push(listener)
           return () => {

@@ -22,7 +22,8 @@ export async function importCrontab(call: Call): Promise<ExitCode | undefined> {
   const hasUsers = flags.isOn("system") || (!flags.isOff("system") && looksLikeSystem(text))
   const { jobs, unread } = parseCrontab(text, { hasUsers })
   const timezone = flags.text("tz") ?? io.zone
-  const converted = convertJobs(jobs, { timezone, prefix: flags.text("prefix") ?? "", now: io.clock.now() })
+  const prefix = flags.text("prefix") ?? ""
+  const converted = convertJobs(jobs, { timezone, prefix, now: io.clock.now(), homeOf: io.homeOf })
   const ready = converted.filter(({ entry }) => entry !== null)
   if (flags.isOn("commentOut")) {
     io.out(
