@@ -20,7 +20,7 @@ export const EXIT_WORDS: readonly (readonly [code: ExitCode, words: string])[] =
   [EXIT.done, "Done; `diff` found no differences; a graceful stop"],
   [
     EXIT.failed,
-    "Something failed, `diff` found differences, `migrate plan` something to do, or `doctor --strict` a warning",
+    "Something failed, `diff` found differences, `migrate plan` something to do, `doctor` a problem (with `--strict` a warning), or `export` a schedule that it had to leave out",
   ],
   [EXIT.usage, "Wrong usage, a configuration that can't be read, or a confirmation is needed (`--yes`)"],
   [EXIT.notFound, "There is no such schedule, run or file"],

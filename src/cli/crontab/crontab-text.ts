@@ -1,6 +1,7 @@
 import type { Config } from "../../config.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
 import { hasUnsafe, printable } from "../printable.ts"
+import { problemIn } from "../schedule-problem.ts"
 import { statusOf } from "../schedule-rows.ts"
 
 /** Schedules as a crontab. What a crontab can't say stands there as a comment with the reason, so that nothing is lost unseen. */
@@ -28,7 +29,8 @@ export function crontabText(schedules: readonly ScheduleView[], config: Config):
 
 /** A line for each trigger, or why there is none. */
 function jobsOf(schedule: ScheduleView, config: Config): readonly string[] | string {
-  if (schedule.lastError !== null) return schedule.lastError
+  const problem = problemIn(schedule)
+  if (problem !== null) return `it can't be planned: ${problem}`
   const jobs: string[] = []
   const command = commandOf(schedule, config)
   if ("why" in command) return command.why

@@ -9,10 +9,11 @@ import { optionsFrom } from "../definition-flags.ts"
 import { EXIT } from "../exit-codes.ts"
 import { lintsOf, tellLints } from "../lints.ts"
 import { scheduleOf } from "../lookups.ts"
+import { warnIfUnknown } from "../offered-tasks.ts"
 import { hint, nextStep, showAll } from "../output.ts"
 import { Refusal } from "../refusal.ts"
 import { nextWords, scheduleRows } from "../schedule-rows.ts"
-import { withScheduler } from "../session.ts"
+import { tasksOf, withScheduler } from "../session.ts"
 import { definitionOf, differences, wouldBe } from "../view-definition.ts"
 
 export async function createSchedule(call: Call): Promise<undefined> {
@@ -28,7 +29,7 @@ export async function createSchedule(call: Call): Promise<undefined> {
   }
   await withScheduler(
     call,
-    async ({ scheduler, isNew, place }) => {
+    async ({ scheduler, isNew, place, loaded }) => {
       const create = {
         ...options,
         task,
@@ -40,6 +41,8 @@ export async function createSchedule(call: Call): Promise<undefined> {
         : await scheduler.schedules.create(key, create)
       if (isNew) hint(call, `Made a new store: ${place}`)
       await show(call, [view])
+      const known = (await tasksOf(loaded?.config ?? {}, call)).map(({ name }) => name)
+      await warnIfUnknown(call, scheduler, { task, known })
       nextStep(call, `It runs while \`belfry start\` does. See it happen: belfry schedule occurrences ${key}`)
     },
     { mayCreate: true },

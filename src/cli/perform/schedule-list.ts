@@ -3,6 +3,7 @@ import type { ScheduleView } from "../../scheduler/views.ts"
 import type { Call } from "../command.ts"
 import type { ExitCode } from "../exit-codes.ts"
 import { allSchedules } from "../lookups.ts"
+import { offeredTasks, tellUnoffered } from "../offered-tasks.ts"
 import { formatOf, hint, jsonLine, showAll } from "../output.ts"
 import { ordered } from "../schedule-order.ts"
 import { scheduleRows, statusOf } from "../schedule-rows.ts"
@@ -26,11 +27,14 @@ export async function listSchedules(call: Call): Promise<ExitCode | undefined> {
           withinMs === undefined || (nextRunAt?.getTime() ?? Number.POSITIVE_INFINITY) <= until,
       )
       const chosen = await withStatus(scheduler, due, status)
-      return { found: ordered(chosen, sort).slice(0, limit), none: noneWords(all.length) }
+      const more = Math.max(0, chosen.length - limit)
+      return { found: ordered(chosen, sort).slice(0, limit), more, none: noneWords(all.length) }
     }
     if (flags.isOn("watch")) return watch(call, async () => (await read()).found)
-    const { found, none } = await read()
+    const { found, more, none } = await read()
     await showAll(call, found, scheduleRows(call, none))
+    if (more > 0) hint(call, `${more} more are not shown: --limit ${found.length + more}`)
+    tellUnoffered(call, found, await offeredTasks(scheduler))
     return undefined
   })
 }
