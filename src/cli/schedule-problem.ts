@@ -6,6 +6,8 @@ import { definitionOf, leanOptions } from "./view-definition.ts"
 export function problemIn(schedule: ScheduleView): string | null {
   const { id, task, payload, lastError } = schedule
   if (lastError !== null) return lastError
+  const unreadable = schedule.triggers.find(({ kind }) => kind === "unreadable")
+  if (unreadable?.kind === "unreadable") return unreadable.why
   try {
     const options = leanOptions(definitionOf(schedule))
     defineSchedule(options, { id, task, payload, owner: null, release: 0, now: null })

@@ -12,7 +12,7 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
   {
     name: "apply",
     summary: "Make the schedules those of files: create and change",
-    details: `${SHAPE}\nSchedules that code declares are left alone. Deletes nothing without --prune.`,
+    details: `${SHAPE}\nSchedules that code declares are left alone. Deletes nothing without --prune. Everything is checked before anything is\nchanged, payloads too where the task is known here. If a schedule then can't be changed the others are; the table says what was\ndone, and the exit code is that of the first failure.`,
     options: [
       FILE,
       { flags: "--prune", words: "delete schedules made by hand that have the --tag and are in no file" },
