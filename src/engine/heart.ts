@@ -104,17 +104,14 @@ export class Heart {
       if (why === undefined) this.#extend(execution, sentAt)
       else this.#lose(execution, why)
     }
-    return this.#rhythm()
+    // The store has counted what this beat named. Others judge by it until the next beat, also if all of it is gone.
+    return rhythmOf([...held, ...this.#deadlines.keys()])
   }
 
   #lose(execution: Execution, why: "cancelled" | "lost"): void {
     this.#deadlines.delete(execution)
     if (why === "cancelled") this.#context.events.emit(execution.run, { type: "cancelled" })
     execution.abort(why === "cancelled" ? "cancelled" : "lease-lost")
-  }
-
-  #rhythm(): number {
-    return Math.min(...[...this.#deadlines.keys()].map((execution) => execution.leaseMs)) / 3
   }
 
   #extend(execution: Execution, since: number): void {
@@ -168,6 +165,11 @@ export interface HeartContext {
   readonly events: Events
   readonly pollMs: number
   describe(): Omit<WorkerRecord, "startedAt" | "heartbeatAt" | "running">
+}
+
+/** Three times the shortest lease; without any lease, as rarely as the loop allows. */
+function rhythmOf(held: readonly Execution[]): number {
+  return Math.min(...held.map(({ leaseMs }) => leaseMs)) / 3
 }
 
 function heldRunOf(execution: Execution): HeldRun {
