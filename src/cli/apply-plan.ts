@@ -98,7 +98,7 @@ const COLOURS: Readonly<Record<Tried["action"], Colour | null>> = {
 export function stepRows(withValues: boolean): Shown<Tried> {
   return {
     columns: [
-      { header: "KEY", text: ({ key }) => key, paint: () => "bold" },
+      { header: "KEY", text: ({ key }) => key, paint: () => "bold", isId: true },
       { header: "ACTION", text: ({ action }) => action, paint: ({ action }) => COLOURS[action] },
       {
         header: "WHAT",
