@@ -2,7 +2,7 @@ import type { RunEvent } from "../engine/events.ts"
 import { jsonLogger, type LogFacts, type Logger } from "../engine/logger.ts"
 import type { Call } from "./command.ts"
 import { jsonLine, paintOf } from "./output.ts"
-import { printable, printableJson } from "./printable.ts"
+import { printable } from "./printable.ts"
 import { clockWords, eventLine } from "./run-events.ts"
 import type { Colour } from "./table.ts"
 
@@ -27,7 +27,7 @@ function jsonLog({ flags, io }: Call): StartLog {
   return {
     life: (type, message, facts = {}) => io.out(jsonLine({ at: now(), type, message, ...facts })),
     run: (event) => io.out(jsonLine({ at: now(), ...event })),
-    logger: jsonLogger({ level: levelOf(flags), write: (line) => io.out(printableJson(line)), now }),
+    logger: jsonLogger({ level: levelOf(flags), write: (line) => io.out(line), now }),
   }
 }
 

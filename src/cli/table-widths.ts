@@ -11,7 +11,7 @@ export interface Wish {
 
 const GAP = 2
 /** A text that is cut shorter than this says little: other columns are left out first. */
-const READABLE = 16
+const READABLE = 24
 /** No column is cut below this. */
 const LEAST = 8
 

@@ -3,7 +3,9 @@ import { describe, test } from "vitest"
 import { codeText } from "../../src/cli/code-text.ts"
 import { formatCsv } from "../../src/cli/table.ts"
 import type { Schedule } from "../../src/core/schedule.ts"
+import { jsonLogger } from "../../src/engine/logger.ts"
 import { holding } from "./holding.ts"
+import { terminal } from "./support.ts"
 
 /** All lines that cron would act on. */
 function jobsIn(crontab: string): readonly string[] {
@@ -80,6 +82,33 @@ describe("cells of a CSV", () => {
   ])("%s is %s", (text, cell) => {
     assert.equal(formatCsv([text], [{ header: "A", text: (row) => row }], false), `${cell}\n`)
   })
+})
+
+test.each(["constructor", "__proto__", "toString", "hasOwnProperty"])(
+  "%s is an unknown command, an unknown scheme and no shell",
+  async (word) => {
+    const shell = terminal()
+
+    const command = await shell.run(word)
+    const inGroup = await shell.run("schedule", word)
+    const store = await shell.run("schedule", "list", "--store", `${word.replaceAll("_", "")}:x`)
+    const completion = await shell.run("completion", word)
+
+    assert.deepEqual([command.code, inGroup.code, store.code, completion.code], [2, 2, 2, 2])
+    assert.match(command.err, /Unknown command/)
+    assert.match(inGroup.err, /Unknown command/)
+    assert.match(store.err, /has an unknown scheme/)
+  },
+)
+
+test("a log line acts on no terminal, and means the same", () => {
+  const lines: string[] = []
+  const text = "a\u001b[2J\u009b31m\u202eb\u007f\u2066"
+
+  jsonLogger({ write: (line) => lines.push(line) }).warn({ component: text }, text)
+
+  assert.match(lines[0]!, /^[\x20-\x7e]*\n$/)
+  assert.equal(JSON.parse(lines[0]!).message, text)
 })
 
 test("a question shows what is stored as escapes", async () => {

@@ -172,8 +172,8 @@ describe("tables", () => {
         { header: "B", width: 30, dropOrder: 1 },
         { header: "C", width: 30 },
       ],
-      60,
-      [20, 18, 0, 18],
+      80,
+      [20, 28, 0, 28],
     ],
     [
       "ids alone may be too wide",

@@ -4,13 +4,15 @@ import type { Call } from "../command.ts"
 import type { ExitCode } from "../exit-codes.ts"
 import { allSchedules } from "../lookups.ts"
 import { offeredTasks, tellUnoffered } from "../offered-tasks.ts"
-import { formatOf, hint, jsonLine, showAll } from "../output.ts"
+import { formatOf, hint, jsonLine, showAll, warn } from "../output.ts"
 import { ordered } from "../schedule-order.ts"
 import { scheduleRows, statusOf } from "../schedule-rows.ts"
 import { withScheduler } from "../session.ts"
 import { untilInterrupted } from "../waiting.ts"
 
 const STATUSES = ["active", "paused", "disabled", "finished", "failing", "overridden", "broken"] as const
+
+const READ_MAX = 100_000
 
 export async function listSchedules(call: Call): Promise<ExitCode | undefined> {
   const { flags, io } = call
@@ -20,7 +22,7 @@ export async function listSchedules(call: Call): Promise<ExitCode | undefined> {
   const limit = flags.whole("limit") ?? 1_000
   return withScheduler(call, async ({ scheduler }) => {
     const read = async () => {
-      const all = await allSchedules(scheduler, filterOf(call))
+      const all = await allSchedules(scheduler, filterOf(call), READ_MAX)
       const until = withinMs === undefined ? Number.POSITIVE_INFINITY : io.clock.now() + withinMs
       const due = all.filter(
         ({ nextRunAt }) =>
@@ -28,11 +30,14 @@ export async function listSchedules(call: Call): Promise<ExitCode | undefined> {
       )
       const chosen = await withStatus(scheduler, due, status)
       const more = Math.max(0, chosen.length - limit)
-      return { found: ordered(chosen, sort).slice(0, limit), more, none: noneWords(all.length) }
+      const isCut = all.length >= READ_MAX
+      return { found: ordered(chosen, sort).slice(0, limit), more, isCut, none: noneWords(all.length) }
     }
     if (flags.isOn("watch")) return watch(call, async () => (await read()).found)
-    const { found, more, none } = await read()
+    const { found, more, isCut, none } = await read()
     await showAll(call, found, scheduleRows(call, none))
+    if (isCut)
+      warn(call, "Only the first 100,000 schedules were read. Narrow them down: --tag, --task or --owner.")
     if (more > 0) hint(call, `${more} more are not shown: --limit ${found.length + more}`)
     tellUnoffered(call, found, await offeredTasks(scheduler))
     return undefined
