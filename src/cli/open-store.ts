@@ -156,5 +156,6 @@ function withoutScheme(address: string): string {
 
 /** An address as it may be shown: never with its password. */
 export function masked(address: string): string {
-  return address.replace(/(:\/\/[^:@/]*):[^@]*@/, "$1:***@").replace(/([?&]password=)[^&]*/i, "$1***")
+  // Up to the last @: a password may hold one.
+  return address.replace(/(:\/\/[^:@/]*):.*@/s, "$1:***@").replace(/([?&]\w*password=)[^&]*/gi, "$1***")
 }

@@ -111,6 +111,27 @@ test("a log line acts on no terminal, and means the same", () => {
   assert.equal(JSON.parse(lines[0]!).message, text)
 })
 
+test("errors name what held a secret, and not the secret", async () => {
+  const shell = terminal()
+  const create = ["s", "create", "a", "--task", "t", "--every", "1h", "--payload"]
+  shell.write("belfry.config.json", '{"store": 73577357, "sql": "73577357"}')
+
+  const payload = await shell.run(...create, '{"pin": 73577357 x}', "--no-config")
+  const config = await shell.run("s", "list")
+  const address = await shell.run(
+    "s",
+    "list",
+    "--no-config",
+    "--store",
+    "mysql://u:735@773577357@h/db?sslpassword=73577357",
+  )
+
+  for (const { code, err } of [payload, config, address]) {
+    assert.notEqual(code, 0)
+    assert.doesNotMatch(err, /73577357/)
+  }
+})
+
 test("a question shows what is stored as escapes", async () => {
   const shell = await holding({ id: "a\u001b[2J\u202eb", tags: ["team"] })
   shell.write("s.yaml", "[]")
