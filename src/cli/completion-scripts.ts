@@ -6,6 +6,7 @@ import {
   firstWords,
   flagsOf,
   longOf,
+  OFFERED_ID,
   secondWords,
   shortOf,
   spellings,
@@ -27,7 +28,10 @@ _belfry() {
   [ -n "$cur" ] && cword=$((cword - 1))
   local first="\${typed[1]}" second="\${typed[2]}" prev="\${typed[cword-1]}"
 ${body()}
-  COMPREPLY=($(compgen -W "$reply" -- "$cur"))
+  # Not by compgen -W, which would run what stands in $(…) of a word.
+  local word IFS=$' \\t\\n'
+  COMPREPLY=()
+  for word in $reply; do case "$word" in "$cur"*) COMPREPLY+=("$word") ;; esac; done
   # Bash puts the answer in place of what follows the last of its own word breaks.
   local kept="\${cur%"\${cur##*[@:=]}"}" index
   for index in "\${!COMPREPLY[@]}"; do COMPREPLY[index]="\${COMPREPLY[index]#"$kept"}"; done
@@ -53,9 +57,9 @@ if [ "$funcstack[1]" = "_belfry" ]; then _belfry "$@"; else compdef _belfry belf
 /** What bash and zsh both understand: adds to `reply`, from memory if it was asked a moment ago in the same folder. */
 const ASK = `_belfry_ask() {
   local now=\${EPOCHSECONDS:-$SECONDS}
-  if [ "$1 $PWD" != "$_belfry_asked" ] || [ $((now - _belfry_at)) -gt 30 ]; then
-    _belfry_answer="$(eval "$1" 2>/dev/null | tr '\\n' ' ')"
-    _belfry_asked="$1 $PWD"
+  if [ "$* $PWD" != "$_belfry_asked" ] || [ $((now - _belfry_at)) -gt 30 ]; then
+    _belfry_answer="$("$@" 2>/dev/null | LC_ALL=C grep -E '${OFFERED_ID}' | tr '\\n' ' ')"
+    _belfry_asked="$* $PWD"
     _belfry_at=$now
   fi
   reply="$reply $_belfry_answer"
@@ -98,7 +102,7 @@ function commandCase(spec: CommandSpec): string {
 /** No reply means files. */
 function setReply(words: Words): string {
   if (words === "files") return 'reply=""'
-  return typeof words === "string" ? `_belfry_ask "${ASKING[words]}"` : `reply="${words.join(" ")}"`
+  return typeof words === "string" ? `_belfry_ask ${ASKING[words]}` : `reply="${words.join(" ")}"`
 }
 
 export function fishScript(): string {
@@ -140,7 +144,8 @@ function fishCommand(spec: CommandSpec): readonly string[] {
 }
 
 function fishWords(words: Exclude<Words, "files">): string {
-  if (typeof words === "string") return ` -a ${quoted(`(${ASKING[words]} 2>/dev/null)`)}`
+  if (typeof words === "string")
+    return ` -a ${quoted(`(${ASKING[words]} 2>/dev/null | string match -r -- '${OFFERED_ID}')`)}`
   return words.length === 0 ? "" : ` -a ${quoted(words.join(" "))}`
 }
 

@@ -8,12 +8,18 @@ export type Words = readonly string[] | Asked | "files"
 
 export type Asked = "schedules" | "runs" | "workers"
 
-/** How the program itself is asked. */
+/**
+ * How the program itself is asked. Without a configuration: the folder may be a stranger's, and the Tab key must not run its code.
+ * So the store is BELFRY_STORE, or belfry.db in this folder.
+ */
 export const ASKING: Readonly<Record<Asked, string>> = {
-  schedules: "belfry schedule list -o name -q",
-  runs: "belfry run list -n 50 -o name -q",
-  workers: "belfry worker list -o name -q",
+  schedules: "belfry schedule list -o name -q --no-config",
+  runs: "belfry run list -n 50 -o name -q --no-config",
+  workers: "belfry worker list -o name -q --no-config",
 }
+
+/** Ids with any other character are not offered: a shell may read a meaning into it. */
+export const OFFERED_ID = "^[A-Za-z0-9_][A-Za-z0-9_.:@/+-]*$"
 
 export function firstWords(): readonly string[] {
   return [...new Set(COMMANDS.map(({ name }) => name.split(" ")[0]!))]

@@ -125,7 +125,7 @@ function checked(value: unknown, path: string): Config {
     if (given !== undefined && !isKind(given))
       throw new Refusal(
         EXIT.usage,
-        `The setting "${setting}" in ${path} is of the wrong type: ${JSON.stringify(given)?.slice(0, 80)}.`,
+        `The setting "${setting}" in ${path} is of the wrong type: ${kindWords(given)}.`,
         "docs/reference/cli.md has the settings.",
       )
   }
@@ -173,6 +173,12 @@ function checkSql({ sql = { schemas: [] } }: Config, path: string): void {
       `The setting "sql" in ${path} has an unknown part "${unknown}".`,
       `Known are ${SQL_SETTINGS.join(", ")}.`,
     )
+}
+
+/** The value itself isn't shown: it may be an address with its password. */
+function kindWords(value: unknown): string {
+  if (value === null) return "null"
+  return Array.isArray(value) ? "a list" : `a value of type ${typeof value}`
 }
 
 function isObject(value: unknown): value is object {

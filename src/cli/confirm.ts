@@ -1,14 +1,16 @@
 import type { Call } from "./command.ts"
 import { EXIT } from "./exit-codes.ts"
+import { printable } from "./printable.ts"
 import { Refusal } from "./refusal.ts"
 
 /** More than this many things at once, and the number has to be typed. */
 const MANY = 100
 
 /** Asks before something that can't be taken back; without a terminal to ask on, `--yes` has to say it. */
-export async function confirm(call: Call, question: string, count: number): Promise<void> {
+export async function confirm(call: Call, about: string, count: number): Promise<void> {
   const { flags, io } = call
   if (flags.isOn("yes")) return
+  const question = printable(about)
   if (!io.canAsk)
     throw new Refusal(EXIT.usage, `${question} Nobody can be asked here.`, "Add --yes to go ahead.")
   const isMany = count > MANY

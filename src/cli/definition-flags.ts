@@ -103,10 +103,11 @@ export async function payloadFrom(call: Call): Promise<unknown> {
   try {
     return JSON.parse(json)
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
+    // A payload may hold a secret, and the parser's own words repeat a part of it.
+    const position = cause instanceof Error ? /position \d+/.exec(cause.message)?.[0] : undefined
     throw new Refusal(
       EXIT.invalid,
-      `The payload ${source} is not JSON: ${why}`,
+      `The payload ${source} is not JSON${position === undefined ? "" : ` (${position})`}.`,
       `Write JSON in quotes, such as --payload '{"url":"https://example.com"}', or @FILE.`,
     )
   }
@@ -114,7 +115,7 @@ export async function payloadFrom(call: Call): Promise<unknown> {
 
 async function readPayload({ io }: Call, text: string): Promise<readonly [source: string, json: string]> {
   if (text === "-") return ["from standard input", await io.readInput()]
-  if (!text.startsWith("@")) return [JSON.stringify(text.slice(0, 60)), text]
+  if (!text.startsWith("@")) return ["of --payload", text]
   const path = text.slice(1)
   try {
     return [`in ${path}`, readFileSync(isAbsolute(path) ? path : join(io.cwd, path), "utf8")]

@@ -1,6 +1,8 @@
 import type { Scheduler } from "../scheduler/scheduler.ts"
 import type { ScheduleView, WorkerView } from "../scheduler/views.ts"
 import { lintsOf } from "./lints.ts"
+import { nearestTo } from "./lookups.ts"
+import { sortedOut } from "./schedule-problem.ts"
 import { spanWords } from "./time-words.ts"
 import { isOnline } from "./worker-rows.ts"
 
@@ -31,26 +33,19 @@ export const problem = (name: string, message: string, remedy: string): Check =>
 const OVERDUE_MS = 120_000
 
 export function checkSchedules(schedules: readonly ScheduleView[], now: number): readonly Check[] {
-  const active = schedules.filter(
-    ({ enabled, paused, finishedAt }) => enabled && paused === null && finishedAt === null,
-  )
+  const { sound, broken } = sortedOut(schedules)
+  const active = sound.filter(isActive)
   const overdue = active.filter(
     ({ nextRunAt }) => nextRunAt !== null && now - nextRunAt.getTime() > OVERDUE_MS,
   )
-  const broken = schedules.filter(({ lastError }) => lastError !== null)
-  const overridden = schedules.filter(({ isOverridden }) => isOverridden)
+  const overridden = sound.filter(({ isOverridden }) => isOverridden)
   return [
     ok("schedules", `${schedules.length}, of which ${active.length} active`),
     overdue.length === 0
       ? ok("overdue", "no schedule is overdue")
       : problem("overdue", `${namesOf(overdue)} should have fired: nobody fires`, "Start it: belfry start"),
-    broken.length === 0
-      ? ok("broken", "every schedule can be planned")
-      : problem(
-          "broken",
-          `${namesOf(broken)} can't be planned: ${broken[0]!.lastError}`,
-          "Mend it: belfry schedule set",
-        ),
+    ...brokenChecks(broken),
+    dependencyCheck(sound, schedules),
     clockCheck(active, now),
     overridden.length === 0
       ? ok("overrides", "no schedule of code was changed by hand")
@@ -82,6 +77,42 @@ function clockCheck(schedules: readonly ScheduleView[], now: number): Check {
   )
 }
 
+function isActive({ enabled, paused, finishedAt }: ScheduleView): boolean {
+  return enabled && paused === null && finishedAt === null
+}
+
+const BROKEN_TOLD = 20
+
+/** Each by its name: what is wrong with one says nothing about the others. */
+function brokenChecks(broken: ReturnType<typeof sortedOut>["broken"]): readonly Check[] {
+  if (broken.length === 0) return [ok("broken", "every schedule can be planned")]
+  const told = broken
+    .slice(0, BROKEN_TOLD)
+    .map(({ id, problem: why }) =>
+      problem("broken", `${id} can't be planned: ${why}`, `Mend it: belfry schedule set ${id}`),
+    )
+  const more = broken.length - told.length
+  return more === 0
+    ? told
+    : [...told, problem("broken", `and ${more} more`, "See: belfry schedule list --status broken")]
+}
+
+/** Such a schedule waits for a success that can't come. */
+function dependencyCheck(schedules: readonly ScheduleView[], all: readonly ScheduleView[]): Check {
+  const ids = new Set(all.map(({ id }) => id))
+  const missing = schedules.flatMap(({ id, dependsOn }) =>
+    dependsOn.filter(({ scheduleId }) => !ids.has(scheduleId)).map(({ scheduleId }) => ({ id, scheduleId })),
+  )
+  const [first] = missing
+  if (first === undefined) return ok("dependencies", "each schedule that another depends on exists")
+  const more = missing.length === 1 ? "" : `, and ${missing.length - 1} more`
+  return problem(
+    "dependencies",
+    `${first.id} depends on ${first.scheduleId}, which doesn't exist${more}`,
+    `Create it, or take it away: belfry schedule set ${first.id} --unset depends-on`,
+  )
+}
+
 function lintCheck(schedules: readonly ScheduleView[], now: number): Check {
   const odd = schedules.filter((schedule) =>
     lintsOf(schedule, now).some(({ severity }) => severity !== "info"),
@@ -101,7 +132,7 @@ export function checkWorkers(
   const silent = workers.filter((worker) => !isOnline(worker))
   const online = workers.filter(isOnline)
   const offered = new Set(online.flatMap(({ tasks }) => tasks))
-  const orphaned = [...new Set(schedules.map(({ task }) => task))].filter((task) => !offered.has(task))
+  const orphaned = schedules.filter((schedule) => isActive(schedule) && !offered.has(schedule.task))
   return [
     online.length === 0
       ? warning("workers", "nobody performs runs", "Start one: belfry start")
@@ -118,12 +149,22 @@ export function checkWorkers(
         ),
     orphaned.length === 0
       ? ok("tasks", "each has a worker")
-      : warning(
-          "tasks",
-          `no worker offers ${orphaned.slice(0, 5).join(", ")}`,
-          "Start a worker whose configuration has it.",
-        ),
+      : problem("tasks", `no worker offers ${orphanedWords(orphaned)}`, orphanedRemedy(orphaned, offered)),
   ]
+}
+
+function orphanedWords(orphaned: readonly ScheduleView[]): string {
+  const tasks = [...new Set(orphaned.map(({ task }) => task))]
+  const words = tasks
+    .slice(0, 5)
+    .map((task) => `${task} (schedule ${namesOf(orphaned.filter((schedule) => schedule.task === task))})`)
+  return tasks.length > 5 ? `${words.join(", ")} and ${tasks.length - 5} more` : words.join(", ")
+}
+
+function orphanedRemedy([first]: readonly ScheduleView[], offered: ReadonlySet<string>): string {
+  const near = nearestTo(first!.task, [...offered])
+  const start = "Start a worker whose configuration has it."
+  return near === null ? start : `Did you mean ${near}? Else: ${start}`
 }
 
 /** Waiting this long for a worker is worth a word. */

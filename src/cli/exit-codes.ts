@@ -20,11 +20,14 @@ export const EXIT_WORDS: readonly (readonly [code: ExitCode, words: string])[] =
   [EXIT.done, "Done; `diff` found no differences; a graceful stop"],
   [
     EXIT.failed,
-    "Something failed, `diff` found differences, `migrate plan` something to do, or `doctor --strict` a warning",
+    "Something failed, `diff` found differences, `migrate plan` something to do, `doctor` a problem (with `--strict` a warning), or `export` a schedule that it had to leave out",
   ],
   [EXIT.usage, "Wrong usage, a configuration that can't be read, or a confirmation is needed (`--yes`)"],
   [EXIT.notFound, "There is no such schedule, run or file"],
-  [EXIT.conflict, "It conflicts with what is there: taken, changed meanwhile, or in another state"],
+  [
+    EXIT.conflict,
+    "It conflicts with what is there: taken, changed meanwhile, or in another state. Of several, those that could be done are done",
+  ],
   [EXIT.invalid, "A value or a definition is invalid, or a lint found an error"],
   [EXIT.unavailable, "The store can't be opened or doesn't answer"],
   [EXIT.runFailed, "The run that was waited for failed"],

@@ -1,4 +1,4 @@
-import { readlinkSync } from "node:fs"
+import { readFileSync, readlinkSync } from "node:fs"
 import { homedir, hostname, userInfo } from "node:os"
 import { type Clock, systemClock } from "../engine/clock.ts"
 import type { Store } from "../store/store.ts"
@@ -26,6 +26,8 @@ export interface Io {
   readonly zone: string
   /** Who asks, for the record. */
   readonly user: string
+  /** The home folder of a user of this host, or of the one who asks (null); null if it isn't known. */
+  homeOf(user: string | null): string | null
   /** Calls back at each SIGINT and SIGTERM until it is called off; without it they end the process as always. */
   onSignal(listener: (signal: "SIGINT" | "SIGTERM") => void): () => void
   /** Single keys, as long as it isn't called off. */
@@ -64,6 +66,7 @@ export function processIo(): Io {
     get user() {
       return userName()
     },
+    homeOf,
     onSignal,
     onKey,
     exit: (code) => process.exit(code),
@@ -138,6 +141,17 @@ function userName(): string {
   } catch {
     // No entry for this user id, as in many containers.
     return `${process.env["USER"] ?? homedir()}@${hostname()}`
+  }
+}
+
+function homeOf(user: string | null): string | null {
+  if (user === null) return homedir()
+  try {
+    const entries = readFileSync("/etc/passwd", "utf8").split("\n")
+    return entries.find((entry) => entry.startsWith(`${user}:`))?.split(":")[5] ?? null
+  } catch {
+    // No such file on this system.
+    return null
   }
 }
 

@@ -53,7 +53,7 @@ export async function storeAt(
     return sqliteAt(pathOf(address, io.cwd), mayCreate)
   if (scheme === "postgres" || scheme === "postgresql") return postgresAt(address, mayCreate)
   if (scheme === "redis" || scheme === "rediss") return redisAt(address, { io, mayCreate })
-  const name = NOT_YET[scheme]
+  const name = Object.hasOwn(NOT_YET, scheme) ? NOT_YET[scheme] : undefined
   if (name !== undefined)
     throw new Refusal(
       EXIT.usage,

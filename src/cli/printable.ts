@@ -1,8 +1,8 @@
-/** Text from data, made safe for a terminal: nothing in it can move the cursor, change colours or hide what is there. */
+import { UNSAFE } from "../core/unsafe-text.ts"
 
-/** C0, DEL, C1, the marks that turn the direction of text, line separators, and halves of a surrogate pair. */
-const UNSAFE =
-  /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]|\p{Surrogate}/gu
+export { printableJson } from "../core/unsafe-text.ts"
+
+/** Text from data, made safe for a terminal: nothing in it can move the cursor, change colours or hide what is there. */
 
 /** One line: whatever would act on the terminal is shown as its escape, such as `\n` or `\x1b`. */
 export function printable(text: string): string {
@@ -18,13 +18,6 @@ export function hasUnsafe(text: string): boolean {
 export function printableLines(text: string): string {
   return text.replace(UNSAFE, (character) =>
     character === "\n" || character === "\t" ? character : escapeOf(character),
-  )
-}
-
-/** JSON leaves DEL, C1 and direction marks as they are; as escapes they mean the same. */
-export function printableJson(text: string): string {
-  return text.replace(UNSAFE, (character) =>
-    character === "\n" ? character : `\\u${hex(character.charCodeAt(0), 4)}`,
   )
 }
 

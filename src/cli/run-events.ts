@@ -8,10 +8,15 @@ export function eventLine(event: RunEvent, at: Date, zone: string, paint: Paint)
   const told = toldOf(event)
   if (told === null) return null
   const [colour, head, facts] = told
-  const time = wallWords(at.getTime(), zone, at.getTime()).split(" ").at(-1)!
-  const clock = time.length === 5 ? `${time}:00` : time
+  const clock = clockWords(at.getTime(), zone)
   const rest = facts === "" ? "" : `  ${printable(facts)}`
   return `${paint("dim", clock)}  ${paint(colour, head)}  ${printable(event.runId)}${rest}`
+}
+
+/** `09:30:00` */
+export function clockWords(at: number, zone: string): string {
+  const time = wallWords(at, zone, at).split(" ").at(-1)!
+  return time.length === 5 ? `${time}:00` : time
 }
 
 function toldOf(event: RunEvent): readonly [Colour | null, string, string] | null {

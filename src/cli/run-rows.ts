@@ -36,14 +36,14 @@ export function runRows(call: Call, none = "There are no runs like that."): Show
   const now = call.io.clock.now()
   return {
     columns: [
-      { header: "RUN", text: ({ id }) => id, paint: () => "bold" },
+      { header: "RUN", text: ({ id }) => id, paint: () => "bold", isId: true },
       {
         header: "STATE",
         text: ({ state }) => state,
         brief: ({ state }) => `${ICONS[state]} ${state}`,
         paint: ({ state }) => COLOURS[state],
       },
-      { header: "TASK", text: ({ task }) => task },
+      { header: "TASK", text: ({ task }) => task, dropOrder: 2 },
       {
         header: "CREATED",
         text: ({ createdAt }) => isoOrDash(createdAt),
@@ -55,7 +55,7 @@ export function runRows(call: Call, none = "There are no runs like that."): Show
         brief: (run) => tookWords(run, now),
         isRight: true,
       },
-      { header: "TRY", text: ({ attempt }) => String(attempt), isRight: true },
+      { header: "TRY", text: ({ attempt }) => String(attempt), isRight: true, dropOrder: 1 },
       { header: "SCHEDULE", text: ({ scheduleId }) => scheduleId ?? "-", isWide: true },
       { header: "SCHEDULED FOR", text: ({ scheduledFor }) => isoOrDash(scheduledFor), isWide: true },
       { header: "BECAUSE OF", text: ({ triggeredBy }) => triggeredBy, isWide: true },

@@ -26,19 +26,25 @@ export function scheduleRows(call: Call, none?: string): Shown<ScheduleView> {
   const { io } = call
   const now = io.clock.now()
   const columns: readonly Column<ScheduleView>[] = [
-    { header: "KEY", text: ({ id }) => id, paint: () => "bold" },
+    { header: "KEY", text: ({ id }) => id, paint: () => "bold", isId: true },
     { header: "STATUS", text: statusOf, paint: (schedule) => STATUS_COLOURS[statusOf(schedule)] },
     { header: "TASK", text: ({ task }) => task },
     { header: "WHEN", text: ({ when }) => when, brief: ({ words }) => words },
-    { header: "ZONE", text: ({ timezone }) => timezone },
+    { header: "ZONE", text: ({ timezone }) => timezone, dropOrder: 2 },
     {
       header: "NEXT",
       text: ({ nextRunAt }) => isoOrDash(nextRunAt),
       brief: (schedule) => soonWords(schedule, now),
     },
-    { header: "DUE", text: (schedule) => dueWords(schedule, io.zone, now), isForPeople: true },
+    {
+      header: "DUE",
+      text: (schedule) => dueWords(schedule, io.zone, now),
+      isForPeople: true,
+      dropOrder: 1,
+    },
     {
       header: "LAST",
+      dropOrder: 3,
       text: ({ lastRunAt }) => isoOrDash(lastRunAt),
       brief: ({ lastRunAt }) => (lastRunAt === null ? "never" : distanceWords(lastRunAt.getTime(), now)),
     },

@@ -26,7 +26,8 @@ const READ_MAX = 1_000
 /** Where the data is, what this process does, and what comes next. */
 export async function greet(call: Call, scheduler: Scheduler, started: Started): Promise<void> {
   const { io, flags } = call
-  if (flags.isOn("quiet")) return
+  // With --json whoever reads is a program, and gets the same as a line.
+  if (flags.isOn("quiet") || flags.isOn("json")) return
   const paint = paintFor(io.isErrTerminal, io.env)
   io.err(`${paint("bold", `Belfry ${version()}`)} is running.\n\n`)
   io.err(formatFacts(factsOf(started), paint, "  "))
@@ -67,8 +68,8 @@ function tellSchedules(call: Call, schedules: readonly ScheduleView[], started: 
   const active = schedules.filter((schedule) => statusOf(schedule) === "active")
   const sorted = [...active].sort((a, b) => next(a) - next(b))
   const columns = [
-    { header: "NEXT", text: (view: ScheduleView) => view.id, paint: () => "bold" as const },
-    { header: "TASK", text: ({ task }: ScheduleView) => task },
+    { header: "NEXT", text: (view: ScheduleView) => view.id, paint: () => "bold" as const, isId: true },
+    { header: "TASK", text: ({ task }: ScheduleView) => task, dropOrder: 1 },
     { header: "WHEN", text: whenWords },
     { header: "DUE", text: (view: ScheduleView) => nextWords(view, io.zone, now) },
   ]

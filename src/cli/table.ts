@@ -1,4 +1,5 @@
 import { cutTo, printable, widthOf } from "./printable.ts"
+import { fittedWidths } from "./table-widths.ts"
 
 /** Rows for people, and rows for programs. */
 export interface Column<Row> {
@@ -9,6 +10,10 @@ export interface Column<Row> {
   brief?(row: Row): string
   paint?(row: Row): Colour | null
   readonly isRight?: boolean
+  /** Never cut: a part of an id is no id. */
+  readonly isId?: boolean
+  /** Left out of a table that is too narrow for it, the lowest first. */
+  readonly dropOrder?: number
   /** Left out of tables that aren't wide. */
   readonly isForPrograms?: boolean
   /** Only in wide tables. */
@@ -40,43 +45,52 @@ export function paintFor(isTerminal: boolean, env: Readonly<Record<string, strin
     isOn && colour !== null && text !== "" ? `\u001b[${CODES[colour]}m${text}\u001b[0m` : text
 }
 
-/** No borders, upper-case headers; if it is too wide, only the widest column is cut. */
+/** No borders, upper-case headers. Fits the width: columns of little importance are left out, long texts are cut. */
 export function formatTable<Row>(
   rows: readonly Row[],
   all: readonly Column<Row>[],
   about: { width: number; paint: Paint; hasHeaders: boolean; indent?: string; isWide?: boolean },
 ): string {
-  const { indent = "", isWide = false } = about
-  const columns = all.filter((column) => isWide || !(column.isForPrograms || column.isWide))
-  const cells = rows.map((row) =>
-    columns.map((column) => printable((column.brief ?? column.text).call(column, row))),
-  )
-  const widths = columns.map((column, index) =>
-    Math.max(about.hasHeaders ? column.header.length : 0, ...cells.map((line) => widthOf(line[index]!))),
-  )
-  const excess =
-    widths.reduce((sum, width) => sum + width, 0) + 2 * (columns.length - 1) + indent.length - about.width
-  if (excess > 0) {
-    const widest = widths.indexOf(Math.max(...widths))
-    widths[widest] = Math.max(8, columns[widest]!.header.length, widths[widest]! - excess)
-  }
-  const line = (texts: readonly string[], colourOf: (index: number) => Colour | null) =>
+  const { indent = "", isWide = false, hasHeaders } = about
+  const asked = all.filter((column) => isWide || !(column.isForPrograms || column.isWide))
+  const cellsOf = (column: Column<Row>) =>
+    rows.map((row) => printable((column.brief ?? column.text).call(column, row)))
+  const wishes = asked.map((column) => {
+    const cells = cellsOf(column)
+    const least = hasHeaders ? widthOf(column.header) : 0
+    return { ...column, cells, width: cells.reduce((most, cell) => Math.max(most, widthOf(cell)), least) }
+  })
+  const widths = fittedWidths(wishes, about.width - indent.length)
+  const columns = wishes
+    .map((wish, index) => ({ ...wish, width: widths[index]! }))
+    .filter(({ width }) => width > 0)
+  const line = (textOf: (index: number) => string, colourOf: (index: number) => Colour | null) =>
     indent +
-    texts
-      .map((text, index) => {
-        const cut = cutTo(text, widths[index]!)
-        const space = " ".repeat(widths[index]! - widthOf(cut))
+    columns
+      .map(({ width, isRight = false }, index) => {
+        const cut = cutTo(textOf(index), width)
+        const space = " ".repeat(width - widthOf(cut))
         const painted = about.paint(colourOf(index), cut)
-        if (columns[index]!.isRight) return space + painted
-        return index === texts.length - 1 ? painted : painted + space
+        if (isRight) return space + painted
+        return index === columns.length - 1 ? painted : painted + space
       })
       .join("  ")
       .trimEnd()
-  const headers = columns.map((column) => column.header)
-  const body = cells.map((texts, row) => line(texts, (index) => columns[index]!.paint?.(rows[row]!) ?? null))
-  return [...(about.hasHeaders ? [line(headers, () => "dim")] : []), ...body]
-    .map((text) => `${text}\n`)
-    .join("")
+  const head = hasHeaders
+    ? [
+        line(
+          (index) => columns[index]!.header,
+          () => "dim",
+        ),
+      ]
+    : []
+  const body = rows.map((row, number) =>
+    line(
+      (index) => columns[index]!.cells[number]!,
+      (index) => columns[index]!.paint?.(row) ?? null,
+    ),
+  )
+  return [...head, ...body].map((text) => `${text}\n`).join("")
 }
 
 /** One line a record, full texts, a tab between. */
@@ -90,15 +104,19 @@ export function formatTsv<Row>(
     .join("")
 }
 
-/** The same with commas, for spreadsheets: RFC 4180, but for its line ends. */
+/** In a spreadsheet a cell that begins so is a formula, and formulas can start programs. A lone dash and numbers are no formulas. */
+const FORMULA = /^\s*(?:[=+@＝＋＠]|[-－](?!$|[\d.]+$))/
+
+/** The same with commas, for spreadsheets: RFC 4180, but for its line ends. What would be a formula there begins with an apostrophe. */
 export function formatCsv<Row>(
   rows: readonly Row[],
   all: readonly Column<Row>[],
   hasHeaders: boolean,
 ): string {
   const quoted = (cell: string) => (/[",]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)
+  const harmless = (cell: string) => (FORMULA.test(cell) ? `'${cell}` : cell)
   return linesOf(rows, all, hasHeaders)
-    .map((cells) => `${cells.map(quoted).join(",")}\n`)
+    .map((cells) => `${cells.map((cell) => quoted(harmless(cell))).join(",")}\n`)
     .join("")
 }
 

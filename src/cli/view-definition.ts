@@ -28,7 +28,8 @@ function triggerOf(trigger: ScheduleView["triggers"][number]): Trigger {
 
 /** The options that would make it again, without those that are as they would be anyway. */
 export function leanOptions(definition: ScheduleDefinition): ScheduleOptions {
-  const options = optionsOf(definition) as Record<string, unknown>
+  // The triggers are written below; one that can't be read must not hide the rest.
+  const options = optionsOf({ ...definition, triggers: [] }) as Record<string, unknown>
   const usual = optionsOf(
     defineSchedule(
       { every: 60_000 },

@@ -28,7 +28,7 @@ export function workerRows(call: Call): Shown<WorkerView> {
   const now = call.io.clock.now()
   return {
     columns: [
-      { header: "WORKER", text: ({ id }) => id, paint: () => "bold" },
+      { header: "WORKER", text: ({ id }) => id, paint: () => "bold", isId: true },
       {
         header: "STATE",
         text: (worker) => (isOnline(worker) ? worker.state : "silent"),
@@ -43,6 +43,7 @@ export function workerRows(call: Call): Shown<WorkerView> {
       },
       {
         header: "SINCE",
+        dropOrder: 1,
         text: ({ startedAt }) => isoOrDash(startedAt),
         brief: ({ startedAt }) => distanceWords(startedAt.getTime(), now),
       },

@@ -156,7 +156,8 @@ export class Heart {
         this.endWait(execution)
       } else this.#lose(execution, why)
     }
-    return rhythmOf(held)
+    // The store has counted what this beat named. Others judge by it until the next beat, also if all of it is gone.
+    return rhythmOf([...held, ...this.#deadlines.keys()])
   }
 
   #onProgressStored(execution: Execution, progress: Progress | null): void {
@@ -183,14 +184,6 @@ export class Heart {
       else this.#watch.setFor(deadline)
     }
   }
-}
-
-/**
- * When the next beat is due after one that carried these. Also after they all were taken away: a worker that was said to hold
- * runs counts as silent when a lease has passed, so the next beat has to say in time that it holds none.
- */
-function rhythmOf(held: readonly Execution[]): number {
-  return Math.min(...held.map(({ leaseMs }) => leaseMs)) / 3
 }
 
 /** One timer, to the earliest of the instants it was set for since it last rang. */
@@ -229,6 +222,11 @@ export interface HeartContext {
   readonly events: Events
   readonly pollMs: number
   describe(): Omit<WorkerRecord, "startedAt" | "heartbeatAt" | "running">
+}
+
+/** Three times the shortest lease; without any lease, as rarely as the loop allows. */
+function rhythmOf(held: readonly Execution[]): number {
+  return Math.min(...held.map(({ leaseMs }) => leaseMs)) / 3
 }
 
 function heldRunOf(execution: Execution): HeldRun {

@@ -1,3 +1,4 @@
+import { printableJson } from "../core/unsafe-text.ts"
 import { systemClock } from "./clock.ts"
 
 /** What the engine says while it works: an object of facts, then words. A pino logger fits as it is. */
@@ -25,7 +26,8 @@ export function jsonLogger(
   const least = LEVELS.indexOf(level)
   const writer = (name: Level) => (facts: LogFacts, message: string) => {
     if (LEVELS.indexOf(name) < least) return
-    write(`${lineOf({ level: name, time: now().toISOString(), ...facts, message })}\n`)
+    // Logs are read on terminals: what data holds must not act on one.
+    write(`${printableJson(lineOf({ level: name, time: now().toISOString(), ...facts, message }))}\n`)
   }
   return { debug: writer("debug"), info: writer("info"), warn: writer("warn"), error: writer("error") }
 }

@@ -14,10 +14,12 @@ const TRIGGER_OPTIONS = ["cron", "dayMatch", "every", "anchor", "at", "in", "tri
 
 /** The options that would define what is stored, with the changes laid over them. */
 export function changedOptions(stored: ScheduleDefinition, changes: ScheduleChanges): ScheduleOptions {
-  const merged: Record<string, unknown> = { ...optionsOf(stored) }
-  // A new trigger replaces all there were: adding one is done by naming them all.
-  if (TRIGGER_OPTIONS.some((option) => changes[option] !== undefined && changes[option] !== null))
-    delete merged["triggers"]
+  // A new trigger replaces all there were: adding one is done by naming them all. So those that can't be read are mended.
+  const isRetimed = TRIGGER_OPTIONS.some(
+    (option) => changes[option] !== undefined && changes[option] !== null,
+  )
+  const merged: Record<string, unknown> = { ...optionsOf(isRetimed ? { ...stored, triggers: [] } : stored) }
+  if (isRetimed) delete merged["triggers"]
   const { payload: _payload, ...options } = changes
   for (const [option, value] of Object.entries(options)) {
     if (value === null) delete merged[option]

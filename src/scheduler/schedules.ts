@@ -96,15 +96,19 @@ export class Schedules {
     return schedule === undefined ? null : scheduleView(schedule)
   }
 
-  /** By id; `after` is the last id of the page before. */
+  /** By id. All of them, or with `limit` a page; `after` is the last id of the page before. */
   async list(
     filter: { owner?: string; task?: string; tag?: string; after?: string; limit?: number } = {},
   ): Promise<readonly ScheduleView[]> {
     await this.#ready()
-    const { after = null, limit = 100, ...rest } = filter
-    return (await this.#store.findSchedules(rest, { afterId: after, limit: pageSize(limit) })).map(
-      scheduleView,
-    )
+    const { after = null, limit, ...rest } = filter
+    const found: ScheduleView[] = []
+    for (let afterId = after; ; afterId = found.at(-1)!.id) {
+      const size = limit === undefined ? LIST_PAGE : pageSize(limit)
+      const page = await this.#store.findSchedules(rest, { afterId, limit: size })
+      found.push(...page.map(scheduleView))
+      if (limit !== undefined || page.length < size) return found
+    }
   }
 
   /** Changes only what is named; the next occurrence moves only if what is changed says when. */
@@ -258,6 +262,9 @@ function whyOf({ reason, by }: Because): Why {
 function textOf(text: string | undefined): string | null {
   return text === undefined ? null : storable(text, WHY_MAX_BYTES)
 }
+
+/** How many are read at once where all are asked for. */
+const LIST_PAGE = 500
 
 const WHY_MAX_BYTES = 8_192
 

@@ -55,7 +55,7 @@ const REFUSED: readonly (readonly [argv: readonly string[], code: number, what: 
   [
     ["schedule", "create", "a", "--task", "t", "--every", "5m", "--payload", "{a"],
     6,
-    /payload "\{a" is not JSON/,
+    /payload of --payload is not JSON/,
     /in quotes/,
   ],
   [
@@ -94,7 +94,7 @@ describe("bad input", () => {
     ["belfry.config.json", "{ nope", 2, /can't be read/],
     ["belfry.config.json", "[]", 2, /is not an object/],
     ["belfry.config.json", '{"concurency": 3}', 2, /unknown setting "concurency"/],
-    ["belfry.config.json", '{"concurrency": "3"}', 2, /"concurrency" .* wrong type: "3"/],
+    ["belfry.config.json", '{"concurrency": "3"}', 2, /"concurrency" .* wrong type: a value of type string/],
     ["belfry.config.mjs", "export default {", 2, /can't be read/],
     ["belfry.config.ts", "throw new Error('no database')", 2, /can't be read: no database/],
     ["belfry.config.mjs", "export const a = 1", 2, /is not an object/],

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict"
-import { chmodSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, writeFileSync } from "node:fs"
 import { beforeAll, describe, test } from "vitest"
+import { ASKING } from "../../src/cli/completion-words.ts"
 import { run } from "../support/server-programs.ts"
 import { type Shell, shellProgram } from "../support/shells.ts"
 import { terminal } from "./support.ts"
@@ -35,6 +36,42 @@ describe.each(SHELLS)("completion in %s", (shell) => {
   })
 })
 
+describe.each(SHELLS)("stored ids in %s", (shell) => {
+  test("are never evaluated, and those a shell could evaluate are not offered", async () => {
+    const program = await shellProgram(shell)
+    const { folder } = terminal()
+    const harm = `${folder}/harm`
+    const hostile = [
+      `$(touch ${harm})`,
+      `\`touch ${harm}\``,
+      `a$(touch ${harm})`,
+      `(touch ${harm})`,
+      `;touch ${harm}`,
+      "x'y",
+      'x"y',
+      "*",
+      "-rf",
+      "~root",
+      "$HOME",
+    ]
+
+    const words = await COMPLETED_BY[shell](program, "belfry run get ", [...hostile, RUN])
+
+    assert.ok(!existsSync(harm), "a stored id was evaluated")
+    assert.deepEqual(words, [RUN])
+  })
+})
+
+test("the Tab key runs no configuration of the folder", async () => {
+  const shell = terminal()
+  const harm = `${shell.folder}/harm`
+  shell.write("belfry.config.mjs", `import { writeFileSync } from "node:fs"\nwriteFileSync("${harm}", "")\n`)
+
+  for (const asking of Object.values(ASKING)) await shell.run(...asking.split(" ").slice(1))
+
+  assert.ok(!existsSync(harm))
+})
+
 test("in bash a run's id is completed past the @ and : at which bash breaks words", async () => {
   const program = await shellProgram("bash")
 
@@ -42,44 +79,50 @@ test("in bash a run's id is completed past the @ and : at which bash breaks word
   assert.deepEqual(await inBash(program, "belfry run get nightly@2026-03-27T01:3"), ["30:00Z"])
 })
 
-const COMPLETED_BY: Readonly<Record<Shell, (program: string, line: string) => Promise<readonly string[]>>> = {
+type Completion = (program: string, line: string, runs?: string[]) => Promise<readonly string[]>
+
+const COMPLETED_BY: Readonly<Record<Shell, Completion>> = {
   bash: inBash,
   zsh: inZsh,
   fish: inFish,
 }
 
-async function inBash(program: string, line: string): Promise<readonly string[]> {
-  const { env, script } = await scripted("bash")
+async function inBash(program: string, line: string, runs = [RUN]): Promise<readonly string[]> {
+  const { env, script } = await scripted("bash", runs)
   const code = `source "$1"; COMP_LINE="$2"; COMP_POINT=\${#COMP_LINE}; _belfry; printf '%s\\n' "\${COMPREPLY[@]}"`
   const { stdout } = await run(program, ["--norc", "-c", code, "bash", script, line], { env })
   return stdout.split("\n").filter((word) => word !== "")
 }
 
-async function inFish(program: string, line: string): Promise<readonly string[]> {
-  const { env, script } = await scripted("fish")
+async function inFish(program: string, line: string, runs = [RUN]): Promise<readonly string[]> {
+  const { env, script } = await scripted("fish", runs)
   const code = `source $argv[1]; complete -C "$argv[2]"`
   const { stdout } = await run(program, ["--no-config", "-c", code, script, line], { env })
   // Each word with its description, after a tab.
   return stdout.split("\n").flatMap((text) => (text === "" ? [] : [text.split("\t")[0]!]))
 }
 
-async function inZsh(program: string, line: string): Promise<readonly string[]> {
-  const { env, script } = await scripted("zsh")
+async function inZsh(program: string, line: string, runs = [RUN]): Promise<readonly string[]> {
+  const { env, script } = await scripted("zsh", runs)
   const typed = line.split(" ")
   // The completion system needs a terminal. The script uses these three functions of it, and no others.
   const code = `
     compdef() { :; }; _files() { :; }; compadd() { shift; print -l -- "$@"; }
     source "$1"; shift; words=("$@"); CURRENT=$#words; _belfry`
   const { stdout } = await run(program, ["-f", "-c", code, "zsh", script, ...typed], { env })
-  return stdout.split("\n").filter((word) => word.startsWith(typed.at(-1)!))
+  return stdout.split("\n").filter((word) => word !== "" && word.startsWith(typed.at(-1)!))
 }
 
 /** The script of a shell, and on the PATH a program `belfry` that answers what the script asks. */
-async function scripted(shell: Shell): Promise<{ env: NodeJS.ProcessEnv; script: string }> {
+async function scripted(
+  shell: Shell,
+  runs: readonly string[],
+): Promise<{ env: NodeJS.ProcessEnv; script: string }> {
   const { folder, run: belfry } = terminal()
   const script = `${folder}/completion.${shell}`
   writeFileSync(script, (await belfry("completion", shell)).out)
-  const answers = `#!/bin/sh\ncase "$1" in run) echo ${RUN};; schedule) echo nightly; echo weekly;; esac\n`
+  writeFileSync(`${folder}/runs`, runs.map((run) => `${run}\n`).join(""))
+  const answers = `#!/bin/sh\ncase "$1" in run) cat ${folder}/runs;; schedule) echo nightly; echo weekly;; esac\n`
   writeFileSync(`${folder}/belfry`, answers)
   chmodSync(`${folder}/belfry`, 0o755)
   const env = { ...process.env, PATH: `${folder}:${process.env["PATH"]}`, HOME: folder }

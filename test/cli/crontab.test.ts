@@ -4,13 +4,18 @@ import { describe, test } from "vitest"
 import { understand } from "../../src/cli/crontab/command-line.ts"
 import { convertJobs } from "../../src/cli/crontab/converted-job.ts"
 import { looksLikeSystem, parseCrontab } from "../../src/cli/crontab/crontab.ts"
+import { keyFor } from "../../src/cli/crontab/job-key.ts"
 import { commandTask } from "../../src/tasks.ts"
 import { terminal } from "./support.ts"
 
 const TEXT = readFileSync(new URL("./crontab.txt", import.meta.url), "utf8")
 const NOW = Date.parse("2026-01-01T00:00:00Z")
 const { jobs, unread } = parseCrontab(TEXT, { hasUsers: false })
-const converted = convertJobs(jobs, { timezone: "UTC", prefix: "", now: NOW })
+const homeOf = (user: string | null) => (user === null ? "/home/ada" : user === "root" ? "/root" : null)
+const ABOUT = { timezone: "UTC", prefix: "", now: NOW, homeOf }
+const converted = convertJobs(jobs, ABOUT)
+const convertedFrom = (text: string, hasUsers = false) =>
+  convertJobs(parseCrontab(text, { hasUsers }).jobs, ABOUT)
 const byKey = (key: string) => converted.find(({ entry }) => entry?.id === key)!
 
 describe("a crontab", () => {
@@ -45,25 +50,53 @@ describe("a crontab", () => {
     ])
     assert.match(
       notes.join("; "),
-      /overlap: skip \(flock\); time-out 10m; output goes to the run's log; MAILTO ops@/,
+      /output goes to the run's log; overlap: skip \(flock\); time-out 10m; .*MAILTO ops@/,
     )
   })
 
-  test("what cron does with overlap and with missed jobs stays: both run, none is made up for", () => {
-    assert.equal(byKey("sync-crm").entry!.overlap, "allow")
-    assert.equal(byKey("sync-crm").entry!.catchUp, "none")
+  test("what cron does stays: jobs may overlap, none is made up for, none is tried again", () => {
+    const { overlap, catchUp, retry } = byKey("sync-crm").entry!
+
+    assert.deepEqual(
+      { overlap, catchUp, retry },
+      { overlap: "allow", catchUp: "none", retry: { attempts: 1 } },
+    )
+  })
+
+  test("a command starts in the home folder of its user, in HOME, or where it went by itself", () => {
+    const own = convertedFrom(
+      "0 3 * * * ./a.sh\nHOME=/srv/b\n0 3 * * * ./b.sh\n0 3 * * * cd /srv/c && ./c.sh",
+    )
+    const system = convertedFrom("0 3 * * * root ./a.sh\n0 3 * * * eve ./b.sh", true)
+
+    assert.deepEqual(
+      [...own, ...system].map(({ command }) => command!.cwd ?? null),
+      ["/home/ada", "/srv/b", "/srv/c", "/root", null],
+    )
+    assert.match(system[1]!.notes.join(), /the home folder of eve is unknown: set cwd/)
+  })
+
+  test("CRON_TZ changes when jobs run; TZ is only a variable of the command", () => {
+    const [job, moved] = convertedFrom("TZ=Asia/Tokyo\n0 3 * * * date\nCRON_TZ=Europe/Oslo\n0 3 * * * date")
+
+    assert.deepEqual([job!.timezone, moved!.timezone], ["UTC", "Europe/Oslo"])
+    assert.ok(job!.command!.argv.includes("TZ=Asia/Tokyo"))
+    assert.match(job!.notes.join(), /TZ Asia\/Tokyo is given to the command; it doesn't change the times/)
+    assert.match(moved!.notes.join(), /times in Europe\/Oslo \(CRON_TZ, as cronie reads it\)/)
   })
 
   test("an uneven step is told", () => {
     assert.match(byKey("sync-crm").notes.join(), /L01/)
   })
 
-  test("cd is the folder, sleep $RANDOM the jitter, a health check is left out", () => {
+  test("cd is the folder, sleep $RANDOM the jitter, a health check stays part of the command", () => {
     assert.equal(byKey("report-daily").command!.cwd, "/srv/shop")
     assert.equal(byKey("certbot").entry!.jitter, 300_000)
     assert.equal(byKey("certbot").command!.argv.at(-1), "/usr/bin/certbot renew -q")
-    assert.equal(byKey("vacuum").command!.argv.at(-1), "/opt/vacuum.py")
-    assert.match(byKey("vacuum").notes.join(), /health check/)
+    assert.equal(
+      byKey("vacuum").command!.argv.at(-1),
+      "/opt/vacuum.py && curl -fsS -m 10 https://hc-ping.com/abc123",
+    )
   })
 
   test("% begins the input, \\% is a percent sign, and the shell's braces stay the shell's", () => {
@@ -105,12 +138,70 @@ describe("a crontab", () => {
     ["/usr/bin/flock -w 10 /run/x.lock -c 'a && b'", { command: "a && b", isExclusive: true }],
     ["cd ~/x && ./run.sh", { command: "cd ~/x && ./run.sh", cwd: null }],
     ["timeout -k 5 90 nice -n 19 /opt/a.sh", { timeout: "90s", command: "nice -n 19 /opt/a.sh", name: "a" }],
-    ["/opt/a.sh 2>&1 | logger -t a", { command: "/opt/a.sh 2>&1" }],
+    ["/opt/a.sh 2>&1 | logger -t a", { command: "/opt/a.sh" }],
+    ["pg_dump shop > /backup/shop.sql", { command: "pg_dump shop > /backup/shop.sql", notes: [] }],
+    ["flock -n /l -c 'a; b' && curl 'https://c.test'", { isExclusive: false, notes: [] }],
+    ["flock -n /l a && b", { command: "flock -n /l a && b", isExclusive: false }],
+    ["timeout 60 a | b", { command: "timeout 60 a | b", timeout: null }],
+    ["timeout 0 a", { command: "timeout 0 a", timeout: null }],
+    ["sleep `expr $RANDOM % 90` && a", { command: "a", jitterMs: 90_000 }],
+    ["echo 'a && b; c' > /dev/null", { command: "echo 'a && b; c'" }],
+    ["> /dev/null", { command: "> /dev/null" }],
+    ["", { command: "", name: "job" }],
     ["/opt/a.sh &> /dev/null", { command: "/opt/a.sh" }],
   ])("%s", (line, expected) => {
     const understood = understand(line) as unknown as Record<string, unknown>
 
     for (const [name, value] of Object.entries(expected)) assert.deepEqual(understood[name], value, name)
+  })
+})
+
+describe("lines of a million characters", () => {
+  // A reader that goes back over what it has read would need hours for these, not milliseconds.
+  const many = (text: string) => text.repeat(1_000_000 / text.length)
+  const blanks = many(" ")
+  const shapes: readonly (readonly [what: string, command: string])[] = [
+    ["blanks", `a${blanks}b`],
+    ["blanks before a log", `a${blanks}> x`],
+    ["options of flock", `flock ${many("-n 1 ")}`],
+    ["options of timeout", `timeout ${many("-k 1 ")}`],
+    ["a random sleep", `sleep \`${many("RANDOM ")}\`; a`],
+    ["digits", `nice ${many("-n1")}`],
+    ["operators", many("&& ")],
+    ["quotes", many(`'"`)],
+    ["brackets", many("$(")],
+    ["backslashes", many("\\")],
+    ["wrappers", `${"cd /a && ".repeat(20_000)}b`],
+    ["a URL", `a && curl ${many("http://")}`],
+  ]
+
+  test.each(shapes)("%s", (_what, command) => {
+    const understood = understand(command)
+    const [job] = parseCrontab(`0 3 * * * ${command}`, { hasUsers: false }).jobs
+
+    assert.ok(understood.command.length <= command.length)
+    assert.equal(job!.command, command.trim())
+  })
+
+  test("no job, a variable and a comment", () => {
+    const text = [`A = ${blanks}b${blanks}`, `#${many("* ")}`, many("a"), "0 3 * * * b"].join("\n")
+
+    const { jobs, unread } = parseCrontab(text, { hasUsers: false })
+
+    assert.deepEqual(
+      unread.map(({ line }) => line),
+      [3],
+    )
+    assert.deepEqual(jobs[0]!.variables, { A: "b" })
+  })
+
+  test("a hundred thousand jobs of one name", () => {
+    const taken = new Map<string, number>()
+    let last = ""
+
+    for (let count = 0; count < 100_000; count++) last = keyFor("a", "", taken)
+
+    assert.equal(last, "a-100000")
   })
 })
 

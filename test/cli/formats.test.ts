@@ -23,7 +23,7 @@ describe("formats", () => {
     const csv = await shell.run("s", "list", "-o", "csv")
     const wide = await shell.run("s", "list", "-o", "wide")
 
-    assert.match(csv.out, /^KEY,STATUS,TASK,WHEN,ZONE,NEXT,LAST\nn,active,"a,b",@every 1h,UTC,2/)
+    assert.match(csv.out, /^KEY,STATUS,TASK,WHEN,ZONE,NEXT,LAST\nn,active,"a,b",'@every 1h,UTC,2/)
     assert.match(wide.out, /OVERLAP +CATCH-UP +OWNER +TAGS +DESCRIPTION\n.* skip +once +- +x +d{90}\n/)
   })
 
@@ -102,7 +102,7 @@ test("schedules are exported as code and as a crontab that says what it can't ho
     ),
     crontab.out,
   )
-  assert.match(crontab.out, /\n@daily curl -fsS -o \/dev\/null 'https:\/\/example\.com\/\?a=1'\n/)
+  assert.match(crontab.out, /\n@daily curl -fsSg -o \/dev\/null 'https:\/\/example\.com\/\?a=1'\n/)
   assert.match(crontab.out, /# not in a crontab: its task is code/)
   assert.match(crontab.out, /# not in a crontab: cron doesn't know L/)
   assert.match(crontab.out, /# not in a crontab: an interval/)

@@ -37,7 +37,7 @@ describe.concurrent("the program", () => {
     await program.says(/started {4}slow\+/)
 
     program.child.kill("SIGINT")
-    await program.says(/Stopping/)
+    await program.says(/stopping/)
     program.child.kill("SIGINT")
 
     assert.equal((await program.ended).code, 130)

@@ -7,7 +7,10 @@ import { sqlite } from "../../src/sqlite.ts"
 import { type Terminal, terminal } from "./support.ts"
 
 /** Three failed runs of `report`, made by a worker that came and went. */
-async function withFailures(options?: Parameters<typeof terminal>[0]): Promise<Terminal> {
+async function withFailures(
+  options?: Parameters<typeof terminal>[0],
+  overlap: "allow" | "skip" = "allow",
+): Promise<Terminal> {
   const shell = terminal(options)
   const report = defineTask({
     name: "report",
@@ -21,7 +24,7 @@ async function withFailures(options?: Parameters<typeof terminal>[0]): Promise<T
     tasks: [report],
     logger: silentLogger,
   })
-  await scheduler.schedules.create("nightly", { task: "report", cron: "0 0 1 1 *", overlap: "allow" })
+  await scheduler.schedules.create("nightly", { task: "report", cron: "0 0 1 1 *", overlap })
   await scheduler.start({ roles: ["work"] })
   for (let made = 0; made < 3; made++) {
     const { runId } = await scheduler.schedules.trigger("nightly", { asOf: `2026-01-0${made + 1}T00:00:00Z` })
@@ -101,6 +104,25 @@ describe("run retry and cancel by filter", () => {
     assert.equal(code, 5)
     assert.match(err, /warning: Run ".*" is pending and can't be tried again/)
     assert.equal(out, `${second!.id}\n`)
+  })
+
+  test("where runs don't overlap one of a schedule is retried; each of the others is named with what is in its way", async () => {
+    const shell = await withFailures({}, "skip")
+    const [newest, ...others] = await shell.json<RunView[]>("run", "list")
+
+    const { code, out, err } = await shell.run("run", "retry", "--schedule", "nightly", "--yes", "-o", "name")
+    const alone = await shell.run("run", "retry", others[0]!.id)
+
+    assert.equal(code, 5)
+    assert.equal(out, `${newest!.id}\n`)
+    for (const { id } of others)
+      assert.ok(
+        err.includes(`${id} isn't tried again: ${newest!.id} isn't done, and runs of nightly don't overlap.`),
+        err,
+      )
+    assert.match(err, /1 of 3 runs retried, 2 not\. Where runs don't overlap, repeat this when/)
+    assert.equal(alone.code, 5)
+    assert.match(alone.err, /isn't tried again: .* isn't done/)
   })
 
   test("ids may come from standard input", async () => {

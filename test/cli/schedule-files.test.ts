@@ -1,6 +1,9 @@
 import assert from "node:assert/strict"
 import { describe, test } from "vitest"
+import { BelfryError, memory } from "../../src/index.ts"
+import type { Store } from "../../src/store/store.ts"
 import { getSchedule, withNightly } from "./nightly.ts"
+import { terminal } from "./support.ts"
 
 describe("files", () => {
   test("what is exported applies as no change, as YAML and as JSON", async () => {
@@ -49,6 +52,63 @@ describe("files", () => {
     assert.match(applied.err, /1 created, 1 changed, 0 the same, 1 deleted/)
     assert.equal((await shell.run("diff", "-f", "s.yaml")).code, 0)
     assert.equal((await getSchedule(shell)).timezone, "UTC")
+  })
+
+  test("a step that fails is told with its reason, and the others are done", async () => {
+    const store: Store = { ...memory(), close: async () => undefined }
+    const broken: Store = {
+      ...store,
+      putSchedule: async (schedule, ifVersion) =>
+        schedule.id === "b" ? { outcome: "stale", version: 9 } : store.putSchedule(schedule, ifVersion),
+    }
+    const shell = terminal({ openStore: () => broken })
+    shell.write("s.yaml", ["a", "b", "c"].map((id) => `- {id: ${id}, task: t, every: 5m}\n`).join(""))
+
+    const { code, out, err } = await shell.run("apply", "-f", "s.yaml", "--no-headers")
+
+    assert.equal(code, 5)
+    assert.equal(out, 'a\tcreate\t\nb\tfailed\tcreate: There is a schedule "b" already.\nc\tcreate\t\n')
+    assert.match(err, /2 created, .* 1 failed\. The rest stands/)
+  })
+
+  test("when the store goes away it says what was done and what was not", async () => {
+    const store: Store = { ...memory(), close: async () => undefined }
+    const gone: Store = {
+      ...store,
+      putSchedule: async (schedule, ifVersion) => {
+        if (schedule.id === "b") throw new BelfryError("BELFRY_STORE_UNAVAILABLE", "It is away.")
+        return store.putSchedule(schedule, ifVersion)
+      },
+    }
+    const shell = terminal({ openStore: () => gone })
+    shell.write("s.yaml", ["a", "b", "c"].map((id) => `- {id: ${id}, task: t, every: 5m}\n`).join(""))
+
+    const { code, out } = await shell.run("apply", "-f", "s.yaml", "--no-headers")
+
+    assert.equal(code, 7)
+    assert.equal(out, "a\tcreate\t\nb\tfailed\tcreate: It is away.\nc\tnot done\tthe store is away\n")
+  })
+
+  test.each([
+    [["apply", "-f", "s.yaml", "--dry-run"]],
+    [["apply", "-f", "s.yaml"]],
+    [["diff", "-f", "s.yaml"]],
+    [["s", "create", "b", "--task", "http", "--every", "1h", "--payload", "{}", "--dry-run"]],
+    [["s", "set", "ping", "--payload", '{"url":1}', "--dry-run"]],
+  ])("%j checks the payload by the task's schema, and changes nothing", async (argv) => {
+    const shell = terminal()
+    const url = "https://example.com"
+    await shell.run("s", "create", "ping", "--task", "http", "--every", "1h", "--payload", `{"url":"${url}"}`)
+    shell.write(
+      "s.yaml",
+      "- {id: a, task: t, every: 5m}\n- {id: b, task: http, every: 5m, payload: {uri: x}}\n",
+    )
+
+    const { code, err } = await shell.run(...argv)
+
+    assert.equal(code, 6, err)
+    assert.match(err, /Payload of task "http" is invalid at ur[il]/)
+    assert.equal((await shell.run("s", "list", "-o", "name")).out, "ping\n")
   })
 
   test.each([

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict"
 import { setTimeout as sleep } from "node:timers/promises"
 import { describe, test } from "vitest"
-import type { RunView, WorkerView } from "../../src/index.ts"
+import { memory, type RunView, type WorkerView } from "../../src/index.ts"
+import type { Store } from "../../src/store/store.ts"
 import { type Terminal, terminal } from "./support.ts"
 
 const CONFIG = {
@@ -55,8 +56,9 @@ describe("belfry start", () => {
       /Data {4}.*belfry\.db \(new\)\n.*Config {2}.*belfry\.config\.json\n.*Tasks {3}http, command/,
     )
     assert.match(ended.err, /hello +command +At 00:00 on day 1 of January \(UTC\) +in /)
-    assert.match(ended.err, /Stopping: .*\nStopped\.\n$/)
+    assert.match(ended.out, /^[\d:]{8} {2}● started {4}Belfry .* on .*belfry\.db\n/)
     assert.match(ended.out, /✓ succeeded {2}hello\+/)
+    assert.match(ended.out, /○ stopping {3}SIGTERM: nothing new starts.*\n.*○ stopped .*\n$/)
   })
 
   test("waiting for a run mirrors how it ended, and its log, attempts and error can be read", async () => {
@@ -109,6 +111,39 @@ describe("belfry start", () => {
     )
     assert.match(picture.out, /^belfry top .*\nworkers 1 /)
     assert.equal(migrated.isNew, false)
+  })
+
+  test("what the engine logs is in the format of everything else: lines, or with --json objects", async () => {
+    const broken = (): Store => ({
+      ...memory(),
+      heartbeat: () => Promise.reject(new Error("no \u001b[31mheart")),
+    })
+    const lines = terminal({ openStore: broken })
+    const objects = terminal({ openStore: broken })
+    const ended = lines.run("start", "worker")
+    const endedJson = objects.run("start", "worker", "--json")
+    await lines.shows(/The heartbeat fails/)
+    await objects.shows(/The heartbeat fails/)
+    lines.signal("SIGINT")
+    objects.signal("SIGINT")
+
+    const [forPeople, forPrograms] = [await ended, await endedJson]
+
+    assert.match(
+      forPeople.out,
+      /! error {6}The heartbeat fails; trying again \(heartbeat; error: .*no \\x1b\[31mheart/,
+    )
+    assert.ok(!/^\{/m.test(forPeople.out + forPeople.err))
+    const records = forPrograms.out
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line))
+    assert.deepEqual(
+      records.flatMap(({ type }) => type ?? []),
+      ["started", "stopping", "stopped"],
+    )
+    assert.ok(records.some(({ level, message }) => level === "error" && /heartbeat/.test(message)))
+    assert.equal(forPrograms.err, "")
   })
 
   test("without anything scheduled it says how to begin, and in memory that nothing is kept", async () => {

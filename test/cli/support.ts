@@ -22,6 +22,8 @@ export interface Terminal {
   write(file: string, text: string): string
   /** What the next question is answered with. */
   answers: string[]
+  /** The questions that were asked. */
+  readonly asked: string[]
   input: string
   /** What the next editors do to the text they are given. */
   edits: ((text: string) => string | Promise<string>)[]
@@ -53,6 +55,7 @@ export function terminal(
   const self: Terminal = {
     folder,
     answers: [],
+    asked: [],
     input: "",
     edits: [],
     async run(...argv) {
@@ -69,7 +72,10 @@ export function terminal(
         isOutTerminal: isTerminal,
         isErrTerminal: isTerminal,
         canAsk: isTerminal,
-        ask: async () => self.answers.shift() ?? "",
+        ask: async (question) => {
+          self.asked.push(question)
+          return self.answers.shift() ?? ""
+        },
         readInput: async () => self.input,
         edit: async (text) => (await self.edits.shift()?.(text)) ?? text,
         columns: () => columns,
@@ -79,6 +85,7 @@ export function terminal(
         clock: { ...systemClock, now },
         zone,
         user: "ada@host",
+        homeOf: (user) => (user === null ? "/home/ada" : user === "root" ? "/root" : null),
         onSignal(listener) {
           listeners.push(listener)
           return () => {

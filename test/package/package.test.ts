@@ -27,8 +27,24 @@ test("the package holds the built files and the papers, and nothing else", () =>
   const others = packed.files
     .map(({ path }) => path)
     .filter((path) => !/^dist\/[\w.-]+\.(js|d\.ts|js\.map|d\.ts\.map)$/.test(path))
+    .filter((path) => !/^(docs\/.*\.md|examples\/.*)$/.test(path))
 
-  expect(others.sort()).toEqual(["CHANGELOG.md", "LICENSE", "README.md", "package.json"])
+  const papers = ["CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "README.md", "SECURITY.md", "package.json"]
+  expect(others.sort()).toEqual(papers)
+})
+
+test("what the README links to is in the package", () => {
+  const links = [...readFileSync(join(root, "README.md"), "utf8").matchAll(/\]\((?!https?:)([^)#]+)/g)].map(
+    ([, path]) => path!,
+  )
+  const paths = packed.files.map(({ path }) => path)
+
+  expect(links.length).toBeGreaterThan(10)
+  for (const link of links)
+    expect(
+      paths.some((path) => path === link || path.startsWith(`${link.replace(/\/$/, "")}/`)),
+      link,
+    ).toBe(true)
 })
 
 test("the package installs without scripts, and its SQLite is the very one that was tried", () => {

@@ -123,6 +123,14 @@ describe("create, get, list, delete", () => {
     assert.deepEqual(await ids({ owner: "nobody" }), [])
   })
 
+  test("a list without a limit has all of them, however many there are", async () => {
+    const { schedules } = await fixture()
+    for (let made = 0; made < 1_001; made++) await schedules.create(`s${made}`, { task, every: "1h" })
+
+    assert.equal(new Set((await schedules.list()).map(({ id }) => id)).size, 1_001)
+    assert.equal((await schedules.list({ limit: 100 })).length, 100)
+  })
+
   test("deleting says whether it was there; the runs stay", async () => {
     const { test, schedules, runs } = await fixture()
     await schedules.create("hourly", { task, cron: "0 * * * *" })

@@ -77,6 +77,22 @@ test("a task with a lease of its own lets its worker be silent for as long", asy
   assert.ok(stranger!.silentForMs! > 30_000)
 })
 
+test("a worker whose only run was cancelled is not silent afterwards", async () => {
+  await using fleet = new Fleet()
+  const slow = defineTask({ name: "slow", run: ({ signal }) => aborted(signal) })
+  const worker = await fleet.started({ tasks: [slow] })
+  const { runId } = await worker.enqueue(slow)
+  await fleet.advance("25s")
+
+  await fleet.node().runs.cancel(runId)
+
+  for (let seconds = 0; seconds < 120; seconds += 5) {
+    await fleet.advance("5s")
+    const [seen] = await fleet.node().workers()
+    assert.equal(seen!.silentForMs, null, `after ${seconds + 5} s`)
+  }
+})
+
 /** No heartbeat of this process arrives once it was killed. */
 function killable(store: Store): { link: Store; kill: () => void } {
   let isDead = false

@@ -12,7 +12,7 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
   {
     name: "apply",
     summary: "Make the schedules those of files: create and change",
-    details: `${SHAPE}\nSchedules that code declares are left alone. Deletes nothing without --prune.`,
+    details: `${SHAPE}\nSchedules that code declares are left alone. Deletes nothing without --prune. Everything is checked before anything is\nchanged, payloads too where the task is known here. If a schedule then can't be changed the others are; the table says what was\ndone, and the exit code is that of the first failure.`,
     options: [
       FILE,
       { flags: "--prune", words: "delete schedules made by hand that have the --tag and are in no file" },
@@ -66,7 +66,7 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
     name: "import crontab",
     summary: "Schedules from a crontab; never edits it",
     details:
-      "Reads `crontab -l`, a file, or standard input (-). Understands CRON_TZ, MAILTO, SHELL, PATH and other variables,\n@daily and the like, %, the user column of /etc/crontab, flock, timeout, sleep $RANDOM, cd, log redirections and health checks.\nShows what it made of each line; --out writes a configuration, --apply makes the schedules.",
+      "Reads `crontab -l`, a file, or standard input (-). Understands CRON_TZ, MAILTO, SHELL, PATH and other variables,\n@daily and the like, %, the user column of /etc/crontab, flock, timeout, sleep $RANDOM, cd and log redirections. A job fires,\nstarts in the home folder and fails as it does under cron: it is not tried again, and what was missed is not made up for. CRON_TZ\nsets the zone, as in cronie (Debian's cron ignores it); TZ is only a variable of the command.\nShows what it made of each line; --out writes a configuration, --apply makes the schedules.",
     args: [
       { name: "file", words: "a crontab, or -; your own unless said", isOptional: true, completes: "files" },
     ],

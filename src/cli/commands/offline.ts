@@ -80,6 +80,8 @@ export const OFFLINE_COMMANDS: readonly CommandSpec[] = [
   {
     name: "completion",
     summary: "A script that completes commands, flags and keys in your shell",
+    details: `Keys and ids come from BELFRY_STORE, or from belfry.db in the folder. The Tab key never reads a configuration, because
+that may be code of a stranger, and never offers an id with a character that a shell gives a meaning to.`,
     args: [{ name: "shell", words: "bash, zsh or fish", completes: ["bash", "zsh", "fish"] }],
     needs: "nothing",
     examples: [

@@ -6,7 +6,10 @@ const START_OPTIONS: readonly OptionSpec[] = [
     flags: "--stop-timeout <duration>",
     words: "what running tasks get to finish at a stop; 30s unless said",
   },
-  { flags: "--json", words: "what happens as JSON lines" },
+  {
+    flags: "--json",
+    words: "everything that happens as JSON lines on standard output: starts and stops, runs, the log",
+  },
   {
     flags: "--log-level <level>",
     words: "of the engine; warn unless said",

@@ -103,7 +103,7 @@ export const RUN_COMMANDS: readonly CommandSpec[] = [
   {
     name: "run retry",
     summary: "Try failed or cancelled runs again, as the same runs",
-    details: `${BY_FILTER} A filter without --status means failed runs. With --payload each becomes a new run\nbeside the old one, for the same occurrence: a run's own payload never changes.`,
+    details: `${BY_FILTER} A filter without --status means failed runs. With --payload each becomes a new run\nbeside the old one, for the same occurrence: a run's own payload never changes. Under the overlap policy skip a schedule has one unfinished run\nat a time, so of its runs one is retried; the others are named, and the exit code is 5.`,
     args: [SOME_IDS],
     options: [
       ...FILTERS,

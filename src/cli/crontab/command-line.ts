@@ -1,5 +1,7 @@
 import type { Duration } from "../../core/duration.ts"
 import { MINUTE, SECOND } from "../../core/instant.ts"
+import { programName } from "./program-name.ts"
+import { isControl, type ShellWord, shellWords, unquoted } from "./shell-words.ts"
 
 /** What a crontab's command says about itself, with the wrappers that a scheduler makes unnecessary taken off. */
 export interface Understood {
@@ -14,113 +16,122 @@ export interface Understood {
   readonly notes: readonly string[]
 }
 
-const FLOCK =
-  /^(?:\/\S*\/)?flock\s+((?:-\w+(?:\s+\d+(?:\.\d+)?)?\s+|--[\w-]+(?:[= ]\d+)?\s+)*)(\S+)\s+(?:-c\s+)?(.+)$/s
-const TIMEOUT =
-  /^(?:\/\S*\/)?timeout\s+((?:-[ks]\s*\S+\s+|--[\w-]+(?:=\S+)?\s+)*)(\d+(?:\.\d+)?[smhd]?)\s+(.+)$/s
-const CD = /^cd\s+("[^"]*"|'[^']*'|[^\s;&|]+)\s*(?:&&|;)\s*(.+)$/s
-const RANDOM_SLEEP =
-  /^(?:\/\S*\/)?sleep\s+(?:\$\(\(\s*\$?\{?RANDOM\}?\s*%\s*(\d+)\s*\)\)|`[^`]*RANDOM\s*%\s*(\d+)[^`]*`)\s*(?:&&|;)\s*(.+)$/s
-const NICE = /^(?:\/\S*\/)?(?:nice|ionice|chronic)(?:\s+-\w+(?:\s*-?\d+)?)*\s+(.+)$/s
-const LOG =
-  /\s*(?:(?:&>>?|>>?)\s*\S+(?:\s+2>\s*&1|\s+2>>?\s*\S+)?|\|\s*(?:\/\S*\/)?logger\b[^|;&]*|2>\s*&1)\s*$/
-const HEALTH =
-  /\s*(?:&&|;)\s*(?:\/\S*\/)?(?:curl|wget)\b[^;&|]*https?:\/\/\S*(?:hc-ping|healthchecks|cronitor|heartbeat|uptime|betterstack|deadmanssnitch|nosnch)[^;&|]*(?:>\s*\/dev\/null(?:\s+2>&1)?)?\s*$/i
+/** A wrapper that was recognised, and the command without it. */
+interface Unwrapped extends Partial<Pick<Understood, "cwd" | "timeout" | "jitterMs" | "isExclusive">> {
+  readonly command: string
+  readonly note: string
+}
+
+type Wrapper = (line: string, words: readonly ShellWord[]) => Unwrapped | null
 
 export function understand(line: string): Understood {
-  let command = line
-  const notes: string[] = []
-  let cwd: string | null = null
-  let timeout: Duration | null = null
-  let jitterMs: number | null = null
-  let isExclusive = false
+  let found: Omit<Understood, "name"> = { command: line, ...NOTHING }
   // Wrappers come in any order and in any number; each turn takes one off.
   for (let turn = 0; turn < 10; turn++) {
-    const before = command
-    const sleep = RANDOM_SLEEP.exec(command)
-    const directory = CD.exec(command)
-    const lock = FLOCK.exec(command)
-    const limit = TIMEOUT.exec(command)
-    if (sleep !== null) {
-      jitterMs = Math.min(Number(sleep[1] ?? sleep[2]) * SECOND, 24 * 60 * MINUTE)
-      command = sleep[3]!
-      notes.push(`jitter ${jitterMs / SECOND}s (sleep $RANDOM)`)
-    } else if (directory !== null && isPlainPath(unquoted(directory[1]!))) {
-      cwd = unquoted(directory[1]!)
-      command = directory[2]!
-      notes.push(`cwd ${cwd}`)
-    } else if (lock !== null) {
-      isExclusive = true
-      command = unquoted(lock[3]!)
-      notes.push("overlap: skip (flock)")
-    } else if (limit !== null) {
-      timeout = (/\d$/.test(limit[2]!) ? `${limit[2]}s` : limit[2]!) as Duration
-      command = limit[3]!
-      notes.push(`time-out ${timeout}`)
-    }
-    if (command === before) break
+    const words = shellWords(found.command)
+    const unwrapped = firstOf(WRAPPERS, found.command, words)
+    if (unwrapped === null) break
+    const { note, ...about } = unwrapped
+    found = { ...found, ...about, notes: [...new Set([...found.notes, note])] }
   }
-  const health = HEALTH.exec(command)
-  if (health !== null) {
-    command = command.slice(0, health.index)
-    notes.push("health check left out: alert on a missed or failed run instead")
-  }
-  const log = LOG.exec(command)
-  if (log !== null) {
-    command = command.slice(0, log.index)
-    notes.push("output goes to the run's log")
-  }
-  return { command: command.trim(), name: nameOf(command), cwd, timeout, jitterMs, isExclusive, notes }
+  const command = found.command.trim()
+  return { ...found, command, name: programName(command) }
 }
 
-/** `cd ~` and `cd $HOME/x` need a shell: they stay in the command. */
-function isPlainPath(path: string): boolean {
-  return /^\/[\w./ @+-]*$/.test(path)
+const NOTHING = { cwd: null, timeout: null, jitterMs: null, isExclusive: false, notes: [] }
+
+function firstOf(wrappers: readonly Wrapper[], line: string, words: readonly ShellWord[]): Unwrapped | null {
+  for (const wrapper of wrappers) {
+    const unwrapped = wrapper(line, words)
+    if (unwrapped !== null) return unwrapped
+  }
+  return null
 }
 
-function unquoted(text: string): string {
-  return /^(["'])(.*)\1$/s.exec(text.trim())?.[2] ?? text
+const RANDOM = [
+  /^\$\(\(\s*\$?\{?RANDOM\}?\s*%\s*(\d+)\s*\)\)$/,
+  /^`expr\s+\$\{?RANDOM\}?\s*%\s*(\d+)\s*`$/,
+] as const
+const RANDOM_MAX_LENGTH = 100
+
+/** `sleep $((RANDOM % 300)); …` */
+function withoutSleep(line: string, words: readonly ShellWord[]): Unwrapped | null {
+  const [sleep, time, then, next] = words
+  if (next === undefined || !isProgram(sleep!, "sleep") || !isThen(then!)) return null
+  if (time!.text.length > RANDOM_MAX_LENGTH) return null
+  const seconds = RANDOM.map((pattern) => pattern.exec(time!.text)?.[1]).find((each) => each !== undefined)
+  if (seconds === undefined) return null
+  const jitterMs = Math.min(Number(seconds) * SECOND, 24 * 60 * MINUTE)
+  return { command: line.slice(next.start), jitterMs, note: `jitter ${jitterMs / SECOND}s (sleep $RANDOM)` }
 }
 
-const INTERPRETERS = new Set([
-  "sh",
-  "bash",
-  "zsh",
-  "dash",
-  "env",
-  "python",
-  "python3",
-  "php",
-  "node",
-  "ruby",
-  "perl",
-  "sudo",
-  "nohup",
-  "exec",
-  "test",
-  "artisan",
-  "console",
-  "manage.py",
-  "npm",
-  "npx",
-  "yarn",
-  "pnpm",
-  "run",
-])
+/** `cd /srv/shop && …`. What needs a shell, such as `cd ~` and `cd $HOME/x`, stays in the command. */
+function withoutFolder(line: string, words: readonly ShellWord[]): Unwrapped | null {
+  const [cd, folder, then, next] = words
+  if (next === undefined || cd!.text !== "cd" || folder!.isOperator || !isThen(then!)) return null
+  const cwd = unquoted(folder!.text)
+  return /^\/[\w./ @+-]*$/.test(cwd) ? { command: line.slice(next.start), cwd, note: `cwd ${cwd}` } : null
+}
 
-/** The program, or what it interprets: `/opt/backup-db.sh` is `backup-db`. */
-function nameOf(command: string): string {
-  const plain = NICE.exec(command)?.[1] ?? command
-  const words = plain
-    .replaceAll(/["'()]/g, " ")
-    .trim()
-    .split(/\s+/)
-  const word = words.find((each) => {
-    const base = each.split("/").at(-1)!
-    return !INTERPRETERS.has(base) && !/^-/.test(each) && !/^\w+=/.test(each) && /[a-z]/i.test(base)
-  })
-  return (word ?? "job")
-    .split("/")
-    .at(-1)!
-    .replace(/\.(sh|bash|py|php|js|mjs|ts|rb|pl|bin)$/i, "")
+const FLOCK_VALUES = ["-w", "--wait", "--timeout", "-E", "--conflict-exit-code"]
+
+/** `flock -n FILE …` and `flock -n FILE -c '…'`. It stays where it guards only a part of the line. */
+function withoutLock(line: string, words: readonly ShellWord[]): Unwrapped | null {
+  if (words.length === 0 || !isProgram(words[0]!, "flock")) return null
+  const file = afterOptions(words, FLOCK_VALUES)
+  const isLine = words[file + 1]?.text === "-c"
+  const first = words[isLine ? file + 2 : file + 1]
+  if (first === undefined || words[file]!.isOperator || words.slice(file).some(isControl)) return null
+  if (isLine && first !== words.at(-1)) return null
+  const command = isLine ? unquoted(first.text) : line.slice(first.start)
+  return { command, isExclusive: true, note: "overlap: skip (flock)" }
+}
+
+const TIMEOUT_VALUES = ["-k", "--kill-after", "-s", "--signal"]
+
+/** `timeout 10m …`. It stays where it limits only a part of the line. */
+function withoutTimeout(line: string, words: readonly ShellWord[]): Unwrapped | null {
+  if (words.length === 0 || !isProgram(words[0]!, "timeout")) return null
+  const index = afterOptions(words, TIMEOUT_VALUES)
+  const [limit, first] = [words[index]?.text ?? "", words[index + 1]]
+  const isLimit = /^\d{1,9}(?:\.\d{1,3})?[smhd]?$/.test(limit) && Number.parseFloat(limit) > 0
+  if (first === undefined || !isLimit || words.slice(index).some(isControl)) return null
+  const timeout = (/\d$/.test(limit) ? `${limit}s` : limit) as Duration
+  return { command: line.slice(first.start), timeout, note: `time-out ${timeout}` }
+}
+
+/** The index of the first word after the program that is neither an option nor its value. */
+function afterOptions(words: readonly ShellWord[], withValue: readonly string[]): number {
+  let index = 1
+  while (index < words.length && words[index]!.text.startsWith("-"))
+    index += withValue.includes(words[index]!.text) ? 2 : 1
+  return index
+}
+
+/** `>> /var/log/x.log 2>&1`, `> /dev/null`, `| logger -t x`. A file that is no log is what the job makes: that stays. */
+function withoutLog(line: string, words: readonly ShellWord[]): Unwrapped | null {
+  const note = "output goes to the run's log"
+  const upTo = (index: number) => (index > 0 ? { command: line.slice(0, words[index - 1]!.end), note } : null)
+  const pipe = words.findLastIndex(isControl)
+  const program = words[pipe + 1]
+  if (words[pipe]?.text === "|" && program !== undefined && isProgram(program, "logger")) return upTo(pipe)
+  const last = words.length - 1
+  if (words[last]?.text === "2>&1") return upTo(last)
+  const target = words[last]
+  if (target === undefined || target.isOperator || !isLogFile(unquoted(target.text))) return null
+  return /^(?:[12]?>>?|&>>?)$/.test(words[last - 1]?.text ?? "") ? upTo(last - 1) : null
+}
+
+function isLogFile(path: string): boolean {
+  return path === "/dev/null" || path.startsWith("/var/log/") || path.endsWith(".log")
+}
+
+const WRAPPERS: readonly Wrapper[] = [withoutLog, withoutSleep, withoutFolder, withoutLock, withoutTimeout]
+
+function isProgram({ text, isOperator }: ShellWord, name: string): boolean {
+  return !isOperator && (text === name || (text.startsWith("/") && text.endsWith(`/${name}`)))
+}
+
+function isThen({ text }: ShellWord): boolean {
+  return text === "&&" || text === ";"
 }

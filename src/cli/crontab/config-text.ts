@@ -1,10 +1,9 @@
 import { extname } from "node:path"
+import { codeText } from "../code-text.ts"
 import { EXIT } from "../exit-codes.ts"
 import { Refusal } from "../refusal.ts"
 import { yamlText } from "../yaml-text.ts"
 import type { ConvertedJob } from "./converted-job.ts"
-
-const DOOR = "belfry/config"
 
 /** The jobs as a configuration of the stand-alone program, in the form that the file's name asks for. */
 export async function configText(path: string, jobs: readonly ConvertedJob[]): Promise<string> {
@@ -12,14 +11,13 @@ export async function configText(path: string, jobs: readonly ConvertedJob[]): P
     commands: Object.fromEntries(jobs.map(({ entry, command }) => [entry!.id, command])),
     schedules: jobs.map(({ entry }) => entry),
   }
-  const json = JSON.stringify(config, null, 2)
   switch (extname(path)) {
     case ".json":
-      return `${json}\n`
+      return `${JSON.stringify(config, null, 2)}\n`
     case ".ts":
     case ".mjs":
     case ".js":
-      return `import { defineConfig } from ${JSON.stringify(DOOR)}\n\nexport default defineConfig(${json})\n`
+      return codeText(config)
     case ".yaml":
     case ".yml":
       return yamlText(config)

@@ -3,7 +3,7 @@ import { lintCron } from "../../core/cron/lint.ts"
 import { parseCron } from "../../core/cron/parse.ts"
 import { BelfryError } from "../../core/errors.ts"
 import type { CommandDefinition } from "../../tasks.ts"
-import { understand } from "./command-line.ts"
+import { type Understood, understand } from "./command-line.ts"
 import type { CronJob } from "./crontab.ts"
 import { keyFor } from "./job-key.ts"
 
@@ -23,16 +23,18 @@ export interface Conversion {
   readonly timezone: string
   readonly prefix: string
   readonly now: number
+  /** The home folder of a user, or of the one who imports (null); null if it isn't known. */
+  homeOf(user: string | null): string | null
 }
 
 export function convertJobs(jobs: readonly CronJob[], about: Conversion): readonly ConvertedJob[] {
-  const taken = new Set<string>()
+  const taken = new Map<string, number>()
   return jobs.map((job) => convert(job, about, taken))
 }
 
-function convert(job: CronJob, about: Conversion, taken: Set<string>): ConvertedJob {
+function convert(job: CronJob, about: Conversion, taken: Map<string, number>): ConvertedJob {
   const { when, line } = job
-  const timezone = job.variables["CRON_TZ"] ?? job.variables["TZ"] ?? about.timezone
+  const timezone = job.variables["CRON_TZ"] ?? about.timezone
   const skipped = (why: string): ConvertedJob => ({
     line,
     cron: when,
@@ -54,15 +56,18 @@ function convert(job: CronJob, about: Conversion, taken: Set<string>): Converted
     timezone,
     payload: { command: key },
     ...(understood.isExclusive ? { overlap: "skip" as const } : { overlap: "allow" as const }),
-    // Cron itself makes up for nothing that it missed.
+    // Cron itself makes up for nothing that it missed, and tries nothing again.
     catchUp: "none",
+    retry: { attempts: 1 },
     ...(understood.jitterMs === null ? {} : { jitter: understood.jitterMs }),
     ...(timeout === null ? {} : { timeout }),
     ...(job.comment === "" ? {} : { description: job.comment }),
     tags: ["crontab"],
   }
-  const notes = [...understood.notes, ...notesOf(job), ...lints]
-  return { line, cron: when, timezone, entry, command: definitionOf(job, understood), notes }
+  // Cron starts every command in the home folder of its user.
+  const cwd = understood.cwd ?? job.variables["HOME"] ?? about.homeOf(job.user)
+  const notes = [...understood.notes, ...folderNotes(job, understood.cwd, cwd), ...notesOf(job), ...lints]
+  return { line, cron: when, timezone, entry, command: definitionOf(job, understood, cwd), notes }
 }
 
 /** What is odd about the expression; a text if it can't be used at all. */
@@ -78,9 +83,16 @@ function lintsOf(when: string, timezone: string, now: number): readonly string[]
   }
 }
 
+function folderNotes({ user }: CronJob, said: string | null, cwd: string | null): readonly string[] {
+  if (said !== null) return []
+  return [cwd === null ? `the home folder of ${user} is unknown: set cwd` : `cwd ${cwd} (home)`]
+}
+
 function notesOf({ user, input, variables }: CronJob): readonly string[] {
-  const mail = variables["MAILTO"]
+  const [mail, zone, cronZone] = [variables["MAILTO"], variables["TZ"], variables["CRON_TZ"]]
   return [
+    ...(cronZone === undefined ? [] : [`times in ${cronZone} (CRON_TZ, as cronie reads it)`]),
+    ...(zone === undefined ? [] : [`TZ ${zone} is given to the command; it doesn't change the times`]),
     ...(user === null ? [] : [`ran as ${user}: set uid and gid, or run the worker as ${user}`]),
     ...(input === null ? [] : ["input after % is passed by printf"]),
     ...(mail === undefined || mail === "" ? [] : [`MAILTO ${mail}: alert on failure instead`]),
@@ -99,7 +111,7 @@ const CRON_VARIABLES = new Set([
 ])
 
 /** By `env` and a shell, as cron did it: a crontab's line may hold pipes, quotes and variables. */
-function definitionOf(job: CronJob, understood: ReturnType<typeof understand>): CommandDefinition {
+function definitionOf(job: CronJob, understood: Understood, cwd: string | null): CommandDefinition {
   const shell = job.variables["SHELL"] ?? "/bin/sh"
   const variables = Object.entries(job.variables)
     .filter(([name]) => !CRON_VARIABLES.has(name))
@@ -118,7 +130,7 @@ function definitionOf(job: CronJob, understood: ReturnType<typeof understand>): 
             braces.map((name) => [name, { oneOf: [`{${name}}`], default: `{${name}}` }]),
           ),
         }),
-    ...(understood.cwd === null ? {} : { cwd: understood.cwd }),
+    ...(cwd === null ? {} : { cwd }),
     // Cron has no limit; the command task's own would be an hour.
     timeout: understood.timeout ?? "24h",
   }

@@ -1,6 +1,7 @@
 import type { Config } from "../../config.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
-import { printable } from "../printable.ts"
+import { hasUnsafe, printable } from "../printable.ts"
+import { problemIn } from "../schedule-problem.ts"
 import { statusOf } from "../schedule-rows.ts"
 
 /** Schedules as a crontab. What a crontab can't say stands there as a comment with the reason, so that nothing is lost unseen. */
@@ -11,14 +12,9 @@ export function crontabText(schedules: readonly ScheduleView[], config: Config):
   let zone = ""
   for (const schedule of schedules) {
     const jobs = jobsOf(schedule, config)
-    lines.push(
-      "",
-      `# ${schedule.id}${schedule.description === "" ? "" : `: ${printable(schedule.description)}`}`,
-    )
+    lines.push("", `# ${schedule.id}${schedule.description === "" ? "" : `: ${schedule.description}`}`)
     if (typeof jobs === "string") {
-      lines.push(
-        `# not in a crontab: ${printable(jobs)} (${printable(schedule.when)}, task ${printable(schedule.task)})`,
-      )
+      lines.push(`# not in a crontab: ${jobs} (${schedule.when}, task ${schedule.task})`)
       continue
     }
     // It holds for all the lines below it.
@@ -27,11 +23,14 @@ export function crontabText(schedules: readonly ScheduleView[], config: Config):
     const status = statusOf(schedule)
     lines.push(...jobs.map((job) => (status === "active" ? job : `# ${status}: ${job}`)))
   }
-  return `${lines.join("\n")}\n`
+  // Cron runs each line as a command, so no stored text may begin one.
+  return lines.map((line) => `${printable(line)}\n`).join("")
 }
 
 /** A line for each trigger, or why there is none. */
 function jobsOf(schedule: ScheduleView, config: Config): readonly string[] | string {
+  const problem = problemIn(schedule)
+  if (problem !== null) return `it can't be planned: ${problem}`
   const jobs: string[] = []
   const command = commandOf(schedule, config)
   if ("why" in command) return command.why
@@ -44,8 +43,10 @@ function jobsOf(schedule: ScheduleView, config: Config): readonly string[] | str
     const why = strangeTo(trigger.cron, trigger.dayMatch)
     if (why !== null) return why
     // To cron a percent sign is the end of the line.
-    jobs.push(`${trigger.cron} ${command.folder}${`${lock}${command.line}`.replaceAll("%", "\\%")}`)
+    const line = `${command.folder}${lock}${command.line}`.replaceAll("%", "\\%")
+    jobs.push(`${trigger.cron.trim().replaceAll(/\s+/g, " ")} ${line}`)
   }
+  if ([schedule.timezone, ...jobs].some(hasUnsafe)) return "it has a line break or another control character"
   return jobs
 }
 
@@ -70,28 +71,29 @@ function commandOf({ task, payload }: ScheduleView, config: Config): Line {
     Record<string, unknown>
   >
   if (task === "http") return curlOf(given)
-  const definition = task === "command" ? config.commands?.[String(given["command"])] : undefined
+  const [commands, name] = [config.commands ?? {}, String(given["command"])]
+  const definition = task === "command" && Object.hasOwn(commands, name) ? commands[name] : undefined
   if (definition === undefined)
     return { why: task === "command" ? "its command isn't in this configuration" : "its task is code" }
   const values = (given["args"] ?? {}) as Readonly<Record<string, unknown>>
   const argv = definition.argv.map((part) =>
     part.replaceAll(/\{([A-Za-z]\w*)\}/g, (whole, name: string) =>
-      String(values[name] ?? definition.args?.[name]?.default ?? whole),
+      String((Object.hasOwn(values, name) ? values[name] : definition.args?.[name]?.default) ?? whole),
     ),
   )
-  const unsafe = argv.some((part) => part.includes("\n"))
-  if (unsafe) return { why: "its command has a line break" }
   const folder = definition.cwd === undefined ? "" : `cd ${quoted(definition.cwd)} && `
   return { folder, line: argv.map(quoted).join(" ") }
 }
 
 function curlOf(payload: Readonly<Record<string, unknown>>): Line {
   const { url, ...rest } = payload
-  const isPlain =
-    typeof url === "string" && Object.keys(rest).every((name) => name === "method" && rest[name] === "GET")
-  return isPlain
-    ? { folder: "", line: `curl -fsS -o /dev/null ${quoted(url)}` }
-    : { why: "its request is more than a GET" }
+  const isPlain = Object.keys(rest).every((name) => name === "method" && rest[name] === "GET")
+  if (!isPlain || typeof url !== "string") return { why: "its request is more than a GET" }
+  // Anything else could be an option of curl, or a file.
+  if (!/^https?:\/\//i.test(url)) return { why: "its URL is neither http nor https" }
+  if (url.includes("{{")) return { why: "its URL refers to a variable of the worker" }
+  // -g: brackets and braces of a URL stand for themselves.
+  return { folder: "", line: `curl -fsSg -o /dev/null ${quoted(url)}` }
 }
 
 function quoted(text: string): string {

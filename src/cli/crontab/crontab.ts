@@ -1,3 +1,5 @@
+import { unquoted } from "./shell-words.ts"
+
 /** A crontab as it is written: lines of jobs, of variables, and of comments. */
 
 export interface CronJob {
@@ -25,29 +27,31 @@ export interface Crontab {
   readonly unread: readonly UnreadLine[]
 }
 
-const VARIABLE = /^\s*([A-Za-z_]\w*|"[^"]+"|'[^']+')\s*=\s*(.*?)\s*$/
-const NICKNAME = /^\s*(@[a-z_]+)\s+(.+)$/i
-const FIELDS = /^\s*((?:\S+\s+){5})(.+)$/
+const NICKNAME = /^(@[a-z_]+)\s+(.+)$/i
 const USER = /^([a-z_][\w.-]*\$?)\s+(.+)$/i
+const VARIABLES_MAX = 1_000
 
 export function parseCrontab(text: string, { hasUsers }: { hasUsers: boolean }): Crontab {
   const jobs: CronJob[] = []
   const unread: UnreadLine[] = []
-  const variables: Record<string, string> = {}
+  // Jobs share it until another variable is set.
+  let variables: Readonly<Record<string, string>> = {}
   let comment: string[] = []
   for (const [index, raw] of text.split(/\r?\n/).entries()) {
     const line = index + 1
     const trimmed = raw.trim()
+    const variable = variableIn(trimmed)
     if (trimmed === "") comment = []
     else if (trimmed.startsWith("#")) comment.push(trimmed.replace(/^#+\s?/, ""))
-    else if (isVariable(trimmed)) {
-      const [, name, value] = VARIABLE.exec(trimmed)!
-      variables[unquoted(name!)] = unquoted(value!)
+    else if (variable !== null) {
+      if (Object.keys(variables).length >= VARIABLES_MAX)
+        unread.push({ line, text: trimmed, why: `more than ${VARIABLES_MAX} variables` })
+      else variables = { ...variables, [variable.name]: variable.value }
       comment = []
     } else {
       const job = jobOf(trimmed, hasUsers)
       if (typeof job === "string") unread.push({ line, text: trimmed, why: job })
-      else jobs.push({ ...job, line, comment: proseOf(comment), variables: { ...variables } })
+      else jobs.push({ ...job, line, comment: proseOf(comment), variables })
       comment = []
     }
   }
@@ -55,20 +59,33 @@ export function parseCrontab(text: string, { hasUsers }: { hasUsers: boolean }):
 }
 
 /** `A=b` is a variable; a job's first field has digits, stars or an at sign. */
-function isVariable(line: string): boolean {
-  return VARIABLE.test(line) && !/^[\d*@]/.test(line)
+function variableIn(line: string): { readonly name: string; readonly value: string } | null {
+  const index = line.indexOf("=")
+  if (index < 0 || /^[\d*@#]/.test(line)) return null
+  const name = line.slice(0, index).trim()
+  const isName = /^(?:[A-Za-z_]\w*|"[^"]+"|'[^']+')$/.test(name)
+  return isName ? { name: unquoted(name), value: unquoted(line.slice(index + 1).trim()) } : null
 }
 
 function jobOf(
   line: string,
   hasUsers: boolean,
 ): Pick<CronJob, "when" | "user" | "command" | "input"> | string {
-  const [, when, rest] = NICKNAME.exec(line) ?? FIELDS.exec(line) ?? []
+  const [, when, rest] = NICKNAME.exec(line) ?? fieldsIn(line) ?? []
   if (when === undefined || rest === undefined) return "not a job: fewer than five fields and a command"
   const named = hasUsers ? USER.exec(rest) : null
   if (hasUsers && named === null) return "no command after the user"
   const { command, input } = atPercent((named?.[2] ?? rest).trim())
   return { when: when.trim().replaceAll(/\s+/g, " "), user: named?.[1] ?? null, command, input }
+}
+
+/** The line, its first five fields, and what follows them. */
+function fieldsIn(line: string): readonly string[] | null {
+  const field = /\S+\s+/y
+  for (let count = 0; count < 5; count++) if (!field.test(line)) return null
+  return field.lastIndex < line.length
+    ? [line, line.slice(0, field.lastIndex), line.slice(field.lastIndex)]
+    : null
 }
 
 /** The first `%` that isn't escaped ends the command; the rest is its input, each further `%` a new line. */
@@ -77,10 +94,6 @@ function atPercent(text: string): { command: string; input: string | null } {
   const plain = parts.map((part) => part.replaceAll("\\%", "%"))
   const [command = "", ...input] = plain
   return { command: command.trim(), input: input.length === 0 ? null : input.join("\n") }
-}
-
-function unquoted(text: string): string {
-  return /^(["'])(.*)\1$/.exec(text)?.[2] ?? text
 }
 
 /** Jobs that were switched off, rules and field headers are no prose. */

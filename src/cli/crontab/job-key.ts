@@ -1,11 +1,14 @@
 /** A key for a job: its program's name, or two words of its comment if that says nothing; never one that is taken. */
-export function keyFor(name: string, comment: string, taken: Set<string>): string {
+export function keyFor(name: string, comment: string, taken: Map<string, number>): string {
   const base = keyOf(
     VAGUE.has(name.toLowerCase()) ? `${name} ${comment.split(/\s+/).slice(0, 3).join(" ")}` : name,
   )
+  // The last number is remembered: a thousand jobs of one name don't look through a thousand keys each.
+  let number = taken.get(base) ?? 0
   let key = base
-  for (let number = 2; taken.has(key); number++) key = `${base}-${number}`
-  taken.add(key)
+  while (taken.has(key)) key = `${base}-${++number}`
+  taken.set(key, 1)
+  taken.set(base, Math.max(number, 1))
   return key
 }
 

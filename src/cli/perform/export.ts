@@ -1,28 +1,34 @@
 import type { Config } from "../../config.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
+import { codeText } from "../code-text.ts"
 import type { Call } from "../command.ts"
+import { EXIT, type ExitCode } from "../exit-codes.ts"
 import { allSchedules } from "../lookups.ts"
+import { warn } from "../output.ts"
 import { printableJson } from "../printable.ts"
+import { sortedOut } from "../schedule-problem.ts"
 import { withScheduler } from "../session.ts"
 import { definitionOf, leanOptions } from "../view-definition.ts"
 
 const EXPORT_FORMATS = ["yaml", "json", "ts", "crontab"] as const
 
-export async function exportSchedules(call: Call): Promise<undefined> {
+/** What can't be read is left out and named, so that the rest can still be taken elsewhere. */
+export async function exportSchedules(call: Call): Promise<ExitCode | undefined> {
   const { flags } = call
   const format = flags.choice("format", EXPORT_FORMATS) ?? "yaml"
   const [tag, task] = [flags.text("tag"), flags.text("task")]
-  await withScheduler(call, async ({ scheduler, loaded }) => {
+  return withScheduler(call, async ({ scheduler, loaded }) => {
     const found = await allSchedules(scheduler, {
       ...(tag === undefined ? {} : { tag }),
       ...(task === undefined ? {} : { task }),
     })
-    call.io.out(await textOf(found, format, loaded?.config ?? {}))
+    const { sound, broken } = sortedOut(found)
+    call.io.out(await textOf(format === "crontab" ? found : sound, format, loaded?.config ?? {}))
+    for (const { id, problem } of broken)
+      warn(call, `${id} is left out, because it can't be planned: ${problem}`)
+    return broken.length === 0 ? undefined : EXIT.failed
   })
-  return undefined
 }
-
-const DOOR = "belfry/config"
 
 async function textOf(
   found: readonly ScheduleView[],
@@ -32,9 +38,7 @@ async function textOf(
   if (format === "crontab") return (await import("../crontab/crontab-text.ts")).crontabText(found, config)
   const file = { schedules: found.map(entryOf) }
   if (format === "yaml") return (await import("../yaml-text.ts")).yamlText(file)
-  const json = printableJson(JSON.stringify(file, null, 2))
-  if (format === "json") return `${json}\n`
-  return `import { defineConfig } from ${JSON.stringify(DOOR)}\n\nexport default defineConfig(${json})\n`
+  return format === "json" ? `${printableJson(JSON.stringify(file, null, 2))}\n` : codeText(file)
 }
 
 /** As `belfry apply` reads it: only what differs from the defaults. */

@@ -22,7 +22,8 @@ export async function importCrontab(call: Call): Promise<ExitCode | undefined> {
   const hasUsers = flags.isOn("system") || (!flags.isOff("system") && looksLikeSystem(text))
   const { jobs, unread } = parseCrontab(text, { hasUsers })
   const timezone = flags.text("tz") ?? io.zone
-  const converted = convertJobs(jobs, { timezone, prefix: flags.text("prefix") ?? "", now: io.clock.now() })
+  const prefix = flags.text("prefix") ?? ""
+  const converted = convertJobs(jobs, { timezone, prefix, now: io.clock.now(), homeOf: io.homeOf })
   const ready = converted.filter(({ entry }) => entry !== null)
   if (flags.isOn("commentOut")) {
     io.out(
@@ -82,12 +83,13 @@ function jobRows(): Shown<ConvertedJob> {
       { header: "LINE", text: ({ line }) => String(line), isRight: true },
       {
         header: "KEY",
+        isId: true,
         text: ({ entry }) => entry?.id ?? "—",
         paint: ({ entry }) => (entry === null ? "dim" : "bold"),
       },
       { header: "CRON", text: ({ cron }) => cron },
-      { header: "ZONE", text: ({ timezone, entry }) => (entry === null ? "—" : timezone) },
-      { header: "TASK", text: ({ entry }) => entry?.task ?? "skipped" },
+      { header: "ZONE", text: ({ timezone, entry }) => (entry === null ? "—" : timezone), dropOrder: 2 },
+      { header: "TASK", text: ({ entry }) => entry?.task ?? "skipped", dropOrder: 1 },
       { header: "NOTES", text: ({ notes }) => notes.join("; ") },
     ],
     nameOf: ({ entry, line }) => entry?.id ?? `line ${line}`,

@@ -85,7 +85,7 @@ const ATTEMPT_COLUMNS = (now: number, zone: string) => [
   { header: "", text: ({ outcome }: AttemptRow) => outcome, paint: colourOf },
   { header: "", text: ({ startedAt }: AttemptRow) => zonedWords(startedAt.getTime(), zone, now) },
   { header: "", text: ({ durationMs }: AttemptRow) => spanWords(durationMs), isRight: true },
-  { header: "", text: ({ workerId }: AttemptRow) => workerId },
+  { header: "", text: ({ workerId }: AttemptRow) => workerId, dropOrder: 1 },
   { header: "", text: ({ error }: AttemptRow) => error?.split("\n")[0] ?? "" },
 ]
 

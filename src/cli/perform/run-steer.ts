@@ -72,11 +72,12 @@ async function steerEach(call: Call, steering: Steering): Promise<ExitCode | und
       tellSome(call, runs)
       await confirm(call, `${verb[0]!.toUpperCase()}${verb.slice(1)} ${words}?`, runs.length)
     }
-    const { steered, failed } = await perform(call, scheduler, runs, steering)
+    const { steered, refused } = await perform(call, scheduler, runs, steering)
     await showAll(call, steered, runRows(call))
+    if (refused.length > 0) tellRefused(call, { verb, steered, refused, of: runs.length })
     if (verb === "retry" && steered.length > 0)
       nextStep(call, `Follow it: belfry run watch ${steered[0]!.id}`)
-    return failed > 0 ? EXIT.conflict : undefined
+    return refused.length > 0 ? EXIT.conflict : undefined
   })
 }
 
@@ -122,28 +123,59 @@ function tellSome(call: Call, runs: readonly RunView[]): void {
   if (runs.length > TOLD) hint(call, `  and ${runs.length - TOLD} more`)
 }
 
-/** One that has moved meanwhile doesn't keep the others. */
+/** One that can't be steered doesn't keep the others; each of them is named. */
 async function perform(
   call: Call,
   scheduler: Scheduler,
   runs: readonly RunView[],
   { verb, steer }: Steering,
-): Promise<{ steered: readonly RunView[]; failed: number }> {
+): Promise<{ steered: readonly RunView[]; refused: readonly BelfryError[] }> {
   const progress = progressOf(call, verb)
   const steered: RunView[] = []
-  let failed = 0
+  const refused: BelfryError[] = []
   for (const [index, run] of runs.entries()) {
     try {
       steered.push(await steer(scheduler, run))
-    } catch (error) {
+    } catch (thrown) {
+      const error = await explained(scheduler, run, thrown)
       const isRace = error instanceof BelfryError && (error.status === 409 || error.status === 404)
       if (!isRace || runs.length === 1) throw error
-      failed++
+      refused.push(error)
       warn(call, error.message)
     }
     progress(index + 1, runs.length)
   }
-  return { steered, failed }
+  return { steered, refused }
+}
+
+/** Under the overlap policy `skip` a schedule has one unfinished run at a time: says which one is in the way. */
+async function explained(scheduler: Scheduler, run: RunView, error: unknown): Promise<unknown> {
+  const isHeld = error instanceof BelfryError && error.code === "BELFRY_RUN_HELD"
+  if (!isHeld || run.scheduleId === null) return error
+  const [other] = await scheduler.runs.list({
+    ...{ schedule: run.scheduleId, state: ["pending", "running"] as const, limit: 1 },
+  })
+  if (other === undefined) return error
+  return new BelfryError(
+    "BELFRY_RUN_HELD",
+    `${run.id} isn't tried again: ${other.id} isn't done, and runs of ${run.scheduleId} don't overlap.`,
+    { cause: error },
+  )
+}
+
+function tellRefused(
+  call: Call,
+  about: {
+    verb: Steering["verb"]
+    steered: readonly RunView[]
+    refused: readonly BelfryError[]
+    of: number
+  },
+): void {
+  const { verb, steered, refused, of } = about
+  const isHeld = refused.some(({ code }) => code === "BELFRY_RUN_HELD")
+  const again = isHeld ? " Where runs don't overlap, repeat this when the one in the way has ended." : ""
+  hint(call, `${steered.length} of ${of} runs ${PAST[verb]}, ${refused.length} not.${again}`)
 }
 
 /** A run's payload is part of what it is: another payload is another run, for the same occurrence. */

@@ -40,7 +40,7 @@ export async function backfillSchedule(call: Call): Promise<undefined> {
       onProgress: progress,
     })
     await showAll(call, created, {
-      columns: [{ header: "RUN", text: (id) => id }],
+      columns: [{ header: "RUN", isId: true, text: (id) => id }],
       nameOf: (id) => id,
       none: "Nothing was made.",
     })

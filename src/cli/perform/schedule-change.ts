@@ -3,16 +3,18 @@ import type { ScheduleOptions } from "../../core/options.ts"
 import { changedOptions, type ScheduleChanges } from "../../scheduler/schedule-options.ts"
 import type { CreateOptions } from "../../scheduler/schedules.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
+import { checkPayloadOf } from "../apply-plan.ts"
 import type { Call } from "../command.ts"
 import { createPaused } from "../created-paused.ts"
 import { optionsFrom } from "../definition-flags.ts"
 import { EXIT } from "../exit-codes.ts"
 import { lintsOf, tellLints } from "../lints.ts"
 import { scheduleOf } from "../lookups.ts"
+import { warnIfUnknown } from "../offered-tasks.ts"
 import { hint, nextStep, showAll } from "../output.ts"
 import { Refusal } from "../refusal.ts"
 import { nextWords, scheduleRows } from "../schedule-rows.ts"
-import { withScheduler } from "../session.ts"
+import { configOf, tasksOf, withScheduler } from "../session.ts"
 import { definitionOf, differences, wouldBe } from "../view-definition.ts"
 
 export async function createSchedule(call: Call): Promise<undefined> {
@@ -23,12 +25,16 @@ export async function createSchedule(call: Call): Promise<undefined> {
   // Mistakes show before a store is made.
   const planned = wouldBe(key, options, { task, payload, now: io.clock.now() })
   if (flags.isOn("dryRun")) {
+    await checkPayloadOf(
+      { id: key, task, payload },
+      await tasksOf((await configOf(call))?.config ?? {}, call),
+    )
     hint(call, `Would create ${key}. Nothing was changed.`)
     return show(call, [planned])
   }
   await withScheduler(
     call,
-    async ({ scheduler, isNew, place }) => {
+    async ({ scheduler, isNew, place, loaded }) => {
       const create = {
         ...options,
         task,
@@ -40,6 +46,8 @@ export async function createSchedule(call: Call): Promise<undefined> {
         : await scheduler.schedules.create(key, create)
       if (isNew) hint(call, `Made a new store: ${place}`)
       await show(call, [view])
+      const known = (await tasksOf(loaded?.config ?? {}, call)).map(({ name }) => name)
+      await warnIfUnknown(call, scheduler, { task, known })
       nextStep(call, `It runs while \`belfry start\` does. See it happen: belfry schedule occurrences ${key}`)
     },
     { mayCreate: true },
@@ -47,7 +55,8 @@ export async function createSchedule(call: Call): Promise<undefined> {
 }
 
 export async function setSchedules(call: Call): Promise<undefined> {
-  await withScheduler(call, async ({ scheduler }) => {
+  await withScheduler(call, async ({ scheduler, loaded }) => {
+    const tasks = await tasksOf(loaded?.config ?? {}, call)
     const planned: { stored: ScheduleView; changes: ScheduleChanges; fields: readonly string[] }[] = []
     for (const key of call.args) {
       const stored = await scheduleOf(scheduler, key)
@@ -59,6 +68,8 @@ export async function setSchedules(call: Call): Promise<undefined> {
           "See the flags: belfry schedule set --help",
         )
       planned.push({ stored, changes, fields: changedBy(stored, changes, call) })
+      if (changes.payload !== undefined)
+        await checkPayloadOf({ id: key, task: stored.task, payload: changes.payload }, tasks)
     }
     const isDry = call.flags.isOn("dryRun")
     const shown: ScheduleView[] = []

@@ -1,5 +1,7 @@
 import { BelfryError } from "../../core/errors.ts"
+import type { AnyTask } from "../../engine/task.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
+import { checkPayloadOf, type Step, stepFor } from "../apply-plan.ts"
 import type { Call } from "../command.ts"
 import { confirm } from "../confirm.ts"
 import { EXIT } from "../exit-codes.ts"
@@ -9,10 +11,10 @@ import { hint, showAll } from "../output.ts"
 import { problemOf, Refusal } from "../refusal.ts"
 import { entriesIn } from "../schedule-files.ts"
 import { scheduleRows } from "../schedule-rows.ts"
-import { withScheduler } from "../session.ts"
+import { tasksOf, withScheduler } from "../session.ts"
 import { wouldBe } from "../view-definition.ts"
 import { yamlText } from "../yaml-text.ts"
-import { changeTo, type Step, stepFor } from "./apply.ts"
+import { changeTo } from "./apply.ts"
 import { entryOf } from "./export.ts"
 
 /** The schedule as YAML in an editor; what comes back is checked, shown and asked about before it is stored. */
@@ -24,10 +26,11 @@ export async function editSchedule(call: Call): Promise<undefined> {
       "There is no terminal to edit on.",
       "Change it with: belfry schedule set, or belfry apply -f FILE",
     )
-  await withScheduler(call, async ({ scheduler }) => {
+  await withScheduler(call, async ({ scheduler, loaded }) => {
     const schedule = await scheduleOf(scheduler, call.args[0]!)
     const original = `${HEAD}${await yamlText(entryOf(schedule))}`
-    const step = await edited(call, schedule, original)
+    const tasks = await tasksOf(loaded?.config ?? {}, call)
+    const step = await edited(call, { schedule, original, tasks })
     if (step === null || step.action !== "change") return hint(call, "Nothing was changed.")
     hint(call, `${schedule.id}: ${step.fields.join(", ")} would change.`)
     const { id, task, payload, ...options } = step.entry!
@@ -42,7 +45,10 @@ export async function editSchedule(call: Call): Promise<undefined> {
 const HEAD = "# Change it, save, and leave the editor. An empty file changes nothing.\n"
 
 /** Again as long as it can't be read and somebody wants to go on; null for nothing to do. */
-async function edited(call: Call, schedule: ScheduleView, original: string): Promise<Step | null> {
+async function edited(
+  call: Call,
+  { schedule, original, tasks }: { schedule: ScheduleView; original: string; tasks: readonly AnyTask[] },
+): Promise<Step | null> {
   for (let text = original; ; ) {
     text = await call.io.edit(text, `${schedule.id}.yaml`)
     if (text === original || text.trim() === "") return null
@@ -54,8 +60,8 @@ async function edited(call: Call, schedule: ScheduleView, original: string): Pro
           `The text has to hold "${schedule.id}" and nothing else.`,
           "Keep its id.",
         )
-      const step = stepFor(entry.entry, { ...schedule, owner: null })
-      return step
+      await checkPayloadOf(entry.entry, tasks)
+      return stepFor(entry.entry, { ...schedule, owner: null })
     } catch (error) {
       if (!(error instanceof BelfryError || error instanceof Refusal)) throw error
       hint(call, problemOf(error).message)

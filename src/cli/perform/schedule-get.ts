@@ -5,7 +5,9 @@ import type { Call } from "../command.ts"
 import { type Fact, formatFacts } from "../facts.ts"
 import { ledgerRows } from "../ledger-rows.ts"
 import { scheduleOf } from "../lookups.ts"
+import { offeredTasks } from "../offered-tasks.ts"
 import { formatOf, isStructured, isTable, paintOf, showAll, showRecord } from "../output.ts"
+import { problemIn } from "../schedule-problem.ts"
 import { scheduleRows, statusOf } from "../schedule-rows.ts"
 import { withScheduler } from "../session.ts"
 import { formatTable } from "../table.ts"
@@ -31,8 +33,15 @@ async function describe(call: Call, scheduler: Scheduler, schedule: ScheduleView
     `${bothWords(date.getTime(), zones, now)}, ${distanceWords(date.getTime(), now)}`
   const counts = await scheduler.runs.count({ schedule: schedule.id })
   const history = Object.entries(counts).flatMap(([state, count]) => (count === 0 ? [] : `${count} ${state}`))
-  io.out(formatFacts([...factsOf(schedule, when), ["History", history.join(", ")]], paint))
-  const preview = await scheduler.schedules.preview(schedule.id, 5)
+  const problem = problemIn(schedule)
+  const facts: readonly Fact[] = [
+    // Of a broken schedule even a date or a zone may be no such thing.
+    ...factsOf(schedule, problem === null ? when : (date) => date.toJSON() ?? "no date"),
+    ["Problem", problem ?? (await unofferedWords(scheduler, schedule))],
+    ["History", history.join(", ")],
+  ]
+  io.out(formatFacts(facts, paint))
+  const preview = problem === null ? await scheduler.schedules.preview(schedule.id, 5) : []
   if (preview.length > 0) {
     io.out(`\n${paint("bold", "Next")}\n`)
     for (const { dueAt, isSkipped } of preview) io.out(`  ${when(dueAt)}${isSkipped ? "  left out" : ""}\n`)
@@ -42,6 +51,12 @@ async function describe(call: Call, scheduler: Scheduler, schedule: ScheduleView
   io.out(`\n${paint("bold", "Last")}\n`)
   const { columns } = ledgerRows(call, schedule.timezone)
   io.out(formatTable(entries, columns, { width: io.columns(), paint, hasHeaders: false, indent: "  " }))
+}
+
+async function unofferedWords(scheduler: Scheduler, { task }: ScheduleView): Promise<string> {
+  const offered = await offeredTasks(scheduler)
+  if (offered.has(task)) return ""
+  return offered.size === 0 ? "no worker is online" : `no worker offers the task ${task}`
 }
 
 function factsOf(schedule: ScheduleView, when: (date: Date) => string): readonly Fact[] {
@@ -70,7 +85,6 @@ function factsOf(schedule: ScheduleView, when: (date: Date) => string): readonly
     ["Runs", `${schedule.runCount}${schedule.maxRuns === null ? "" : ` of ${schedule.maxRuns}`}`],
     ["Owner", ownerWords(schedule)],
     ["Revision", `${schedule.revision}, edited ${when(schedule.updatedAt)}`],
-    ["Problem", schedule.lastError ?? ""],
   ]
 }
 

@@ -3,13 +3,16 @@ import type { ScheduleView } from "../../scheduler/views.ts"
 import type { Call } from "../command.ts"
 import type { ExitCode } from "../exit-codes.ts"
 import { allSchedules } from "../lookups.ts"
-import { formatOf, hint, jsonLine, showAll } from "../output.ts"
+import { offeredTasks, tellUnoffered } from "../offered-tasks.ts"
+import { formatOf, hint, jsonLine, showAll, warn } from "../output.ts"
 import { ordered } from "../schedule-order.ts"
 import { scheduleRows, statusOf } from "../schedule-rows.ts"
 import { withScheduler } from "../session.ts"
 import { untilInterrupted } from "../waiting.ts"
 
 const STATUSES = ["active", "paused", "disabled", "finished", "failing", "overridden", "broken"] as const
+
+const READ_MAX = 100_000
 
 export async function listSchedules(call: Call): Promise<ExitCode | undefined> {
   const { flags, io } = call
@@ -19,18 +22,24 @@ export async function listSchedules(call: Call): Promise<ExitCode | undefined> {
   const limit = flags.whole("limit") ?? 1_000
   return withScheduler(call, async ({ scheduler }) => {
     const read = async () => {
-      const all = await allSchedules(scheduler, filterOf(call))
+      const all = await allSchedules(scheduler, filterOf(call), READ_MAX)
       const until = withinMs === undefined ? Number.POSITIVE_INFINITY : io.clock.now() + withinMs
       const due = all.filter(
         ({ nextRunAt }) =>
           withinMs === undefined || (nextRunAt?.getTime() ?? Number.POSITIVE_INFINITY) <= until,
       )
       const chosen = await withStatus(scheduler, due, status)
-      return { found: ordered(chosen, sort).slice(0, limit), none: noneWords(all.length) }
+      const more = Math.max(0, chosen.length - limit)
+      const isCut = all.length >= READ_MAX
+      return { found: ordered(chosen, sort).slice(0, limit), more, isCut, none: noneWords(all.length) }
     }
     if (flags.isOn("watch")) return watch(call, async () => (await read()).found)
-    const { found, none } = await read()
+    const { found, more, isCut, none } = await read()
     await showAll(call, found, scheduleRows(call, none))
+    if (isCut)
+      warn(call, "Only the first 100,000 schedules were read. Narrow them down: --tag, --task or --owner.")
+    if (more > 0) hint(call, `${more} more are not shown: --limit ${found.length + more}`)
+    tellUnoffered(call, found, await offeredTasks(scheduler))
     return undefined
   })
 }

@@ -6,6 +6,7 @@ import { instantFlag } from "../definition-flags.ts"
 import { EXIT } from "../exit-codes.ts"
 import { allSchedules, scheduleOf } from "../lookups.ts"
 import { hint, showAll } from "../output.ts"
+import { printable } from "../printable.ts"
 import { Refusal } from "../refusal.ts"
 import { scheduleRows } from "../schedule-rows.ts"
 import { withScheduler } from "../session.ts"
@@ -34,7 +35,7 @@ export async function deleteSchedules(call: Call): Promise<undefined> {
       `Delete ${keys.length === 1 ? keys[0] : `${keys.length} schedules`}? Runs stay.`,
       keys.length,
     )
-    for (const key of keys) if (await scheduler.schedules.delete(key)) call.io.out(`${key}\n`)
+    for (const key of keys) if (await scheduler.schedules.delete(key)) call.io.out(`${printable(key)}\n`)
     hint(call, `Deleted ${keys.length === 1 ? keys[0] : `${keys.length} schedules`}.`)
   })
   return undefined

@@ -1,16 +1,13 @@
 import type { Duration } from "../../core/duration.ts"
 import type { Role } from "../../engine/engine.ts"
-import type { RunEvent } from "../../engine/events.ts"
-import { jsonLogger } from "../../engine/logger.ts"
 import { createScheduler, type Scheduler } from "../../scheduler/scheduler.ts"
 import type { Call } from "../command.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
-import { hint, jsonLine, paintOf } from "../output.ts"
-import { printableJson } from "../printable.ts"
 import { Refusal } from "../refusal.ts"
-import { eventLine } from "../run-events.ts"
 import { closeTasks, configOf, schedulerSettings, storeOf, tasksOf } from "../session.ts"
+import { type StartLog, startLog } from "../start-log.ts"
 import { greet } from "../start-words.ts"
+import { version } from "../version.ts"
 
 const ROLES: Readonly<Record<string, readonly Role[]>> = { worker: ["work"], server: ["fire"] }
 
@@ -24,23 +21,24 @@ export async function start(call: Call): Promise<ExitCode> {
   const tasks = await tasksOf(config, call)
   const settings = schedulerSettings(config, tasks)
   const opened = await storeOf(call, loaded, true)
+  const log = startLog(call)
   const scheduler = createScheduler({
     ...settings,
     ...(concurrency === undefined ? {} : { concurrency }),
     store: opened.store,
     clock: io.clock,
-    logger: config.logger ?? loggerOf(call),
+    logger: config.logger ?? log.logger,
     hooks: {
       ...config.hooks,
       run: (event) => {
         config.hooks?.run?.(event)
-        tell(call, event)
+        log.run(event)
       },
     },
   })
   const stopped = untilStopped(
     call,
-    scheduler,
+    { scheduler, log },
     flags.durationMs("stopTimeout") ?? config.stopTimeout ?? "30s",
   )
   try {
@@ -52,6 +50,8 @@ export async function start(call: Call): Promise<ExitCode> {
       roles,
       concurrency: concurrency ?? config.concurrency ?? 10,
     })
+    const facts = { version: version(), store: opened.place, roles, tasks: tasks.map(({ name }) => name) }
+    log.life("started", `Belfry ${version()} on ${opened.place}`, facts)
   } catch (error) {
     await scheduler.stop({ timeout: 0 })
     await closeTasks(tasks)
@@ -72,28 +72,10 @@ function rolesOf(role: string | undefined): readonly Role[] {
   )
 }
 
-function loggerOf({ flags, io }: Call) {
-  const level = flags.choice("logLevel", ["debug", "info", "warn", "error"]) ?? "warn"
-  return jsonLogger({
-    level,
-    write: (line) => io.err(printableJson(line)),
-    now: () => new Date(io.clock.now()),
-  })
-}
-
-function tell(call: Call, event: RunEvent): void {
-  const { io, flags } = call
-  const at = new Date(io.clock.now())
-  const line = flags.isOn("json")
-    ? jsonLine({ at, ...event }).trimEnd()
-    : eventLine(event, at, io.zone, paintOf(call))
-  if (line !== null) io.out(`${line}\n`)
-}
-
 /** Listens from the first moment on, so that no signal during the start is lost. */
 function untilStopped(
   call: Call,
-  scheduler: Scheduler,
+  { scheduler, log }: { scheduler: Scheduler; log: StartLog },
   timeout: Duration,
 ): { done: Promise<ExitCode>; callOff: () => void } {
   const { io } = call
@@ -106,10 +88,10 @@ function untilStopped(
       const words = scheduler.isProcessing
         ? "what is running may finish (again to end it at once)"
         : "nothing is running"
-      hint(call, `\nStopping: nothing new starts, ${words}.`)
+      log.life("stopping", `${signal}: nothing new starts, ${words}`, { signal })
       scheduler.stop({ timeout }).then(() => {
         callOff()
-        hint(call, "Stopped.")
+        log.life("stopped", "nothing is left running here")
         resolve(EXIT.done)
       }, reject)
     })

@@ -87,7 +87,7 @@ function statRows(): Shown<Stat> {
   })
   return {
     columns: [
-      { header: "SCHEDULE", text: ({ name }) => name, paint: () => "bold" },
+      { header: "SCHEDULE", text: ({ name }) => name, paint: () => "bold", isId: true },
       number("RUNS", ({ runs }) => runs),
       number("SUCCEEDED", ({ succeeded }) => succeeded),
       { ...number("FAILED", ({ failed }) => failed), paint: ({ failed }) => (failed > 0 ? "red" : null) },

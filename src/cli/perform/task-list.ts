@@ -31,7 +31,7 @@ export async function listTasks(call: Call): Promise<undefined> {
     }))
     await showAll(call, rows, {
       columns: [
-        { header: "TASK", text: ({ name }) => name, paint: () => "bold" },
+        { header: "TASK", text: ({ name }) => name, paint: () => "bold", isId: true },
         {
           header: "WORKERS",
           text: ({ workers }) => String(workers),

@@ -1,0 +1,154 @@
+import { defineSchedule } from "../core/definition.ts"
+import { toPayload } from "../core/json.ts"
+import { type AnyTask, validatePayload } from "../engine/task.ts"
+import type { Scheduler } from "../scheduler/scheduler.ts"
+import type { ScheduleView } from "../scheduler/views.ts"
+import type { Call } from "./command.ts"
+import { EXIT } from "./exit-codes.ts"
+import { allSchedules } from "./lookups.ts"
+import type { Shown } from "./output.ts"
+import { Refusal } from "./refusal.ts"
+import type { FileEntry } from "./schedule-files.ts"
+import { type Session, tasksOf } from "./session.ts"
+import type { Colour } from "./table.ts"
+import { definitionOf, differences, leanOptions } from "./view-definition.ts"
+
+/** What has to happen to one schedule so that it is what the files say. */
+export interface Step {
+  readonly key: string
+  readonly action: "create" | "change" | "same" | "delete" | "left alone"
+  readonly fields: readonly string[]
+  readonly why: string
+  readonly entry: FileEntry["entry"] | null
+  readonly stored: ScheduleView | null
+}
+
+/** A step after it was tried. */
+export interface Tried extends Omit<Step, "action"> {
+  readonly action: Step["action"] | "failed" | "not done"
+}
+
+/** Everything is read and checked before anything is changed. */
+export async function planApply(
+  call: Call,
+  { scheduler, loaded }: Session,
+  entries: readonly FileEntry[],
+): Promise<readonly Step[]> {
+  const tasks = await tasksOf(loaded?.config ?? {}, call)
+  const steps: Step[] = []
+  for (const { entry } of entries) {
+    steps.push(stepFor(entry, await scheduler.schedules.get(entry.id)))
+    await checkPayloadOf(entry, tasks)
+  }
+  return call.flags.isOn("prune") ? [...steps, ...(await pruneSteps(call, scheduler, steps))] : steps
+}
+
+async function pruneSteps(
+  call: Call,
+  scheduler: Scheduler,
+  steps: readonly Step[],
+): Promise<readonly Step[]> {
+  const tag = call.flags.required("tag", "Say which schedules --prune may delete: -l TAG")
+  const named = new Set(steps.map(({ key }) => key))
+  const stray = (await allSchedules(scheduler, { tag })).filter(
+    ({ id, owner }) => owner === null && !named.has(id),
+  )
+  return stray.map((stored) => ({
+    ...{ key: stored.id, action: "delete", fields: [], why: "in no file", entry: null, stored },
+  }))
+}
+
+/** Against the schema of its task, if the task is known here. */
+export async function checkPayloadOf(
+  entry: { readonly id: string; readonly task: string; readonly payload?: unknown },
+  tasks: readonly AnyTask[],
+): Promise<void> {
+  const task = tasks.find(({ name }) => name === entry.task)
+  if (task !== undefined)
+    await validatePayload(task, toPayload(entry.payload, `Payload of schedule "${entry.id}"`))
+}
+
+export function stepFor(entry: FileEntry["entry"], stored: ScheduleView | null): Step {
+  const { id, task, payload = null, ...options } = entry
+  const about = { key: id, fields: [], why: "", entry, stored }
+  const wanted = defineSchedule(options, { id, task, payload, owner: null, release: 0, now: null })
+  if (stored === null) return { ...about, action: "create" }
+  const fields = differences(definitionOf(stored), wanted)
+  if (stored.owner !== null && fields.length > 0)
+    return { ...about, action: "left alone", why: `declared by the code of "${stored.owner}"` }
+  if (fields.includes("task"))
+    throw new Refusal(
+      EXIT.conflict,
+      `Schedule "${id}" runs task "${stored.task}"; the file says "${task}". The task of a schedule can't be changed.`,
+      `Delete it first: belfry schedule delete ${id}`,
+    )
+  return { ...about, action: fields.length === 0 ? "same" : "change", fields }
+}
+
+const COLOURS: Readonly<Record<Tried["action"], Colour | null>> = {
+  create: "green",
+  change: "yellow",
+  same: "dim",
+  delete: "red",
+  "left alone": "dim",
+  failed: "red",
+  "not done": "yellow",
+}
+
+export function stepRows(withValues: boolean): Shown<Tried> {
+  return {
+    columns: [
+      { header: "KEY", text: ({ key }) => key, paint: () => "bold", isId: true },
+      { header: "ACTION", text: ({ action }) => action, paint: ({ action }) => COLOURS[action] },
+      {
+        header: "WHAT",
+        text: (step) => (step.why === "" ? (withValues ? valuesOf(step) : step.fields.join(", ")) : step.why),
+      },
+    ],
+    nameOf: ({ key }) => key,
+    record: (step) => {
+      const { key, action, fields, why } = step
+      const values = withValues ? { values: changedValues(step) } : {}
+      return { key, action, fields, why: why === "" ? null : why, ...values }
+    },
+    none: "The files hold no schedules.",
+  }
+}
+
+interface ChangedValue {
+  readonly option: string
+  readonly from: unknown
+  readonly to: unknown
+}
+
+/** By option, as files say them; what isn't there is null. */
+function changedValues({ stored, entry, action }: Tried): readonly ChangedValue[] {
+  if (action !== "change") return []
+  const before = { ...leanOptions(definitionOf(stored!)), payload: stored!.payload } as Record<
+    string,
+    unknown
+  >
+  const { id: _id, task: _task, payload = null, ...options } = entry!
+  const { id, task } = stored!
+  const wanted = defineSchedule(options, { id, task, payload, owner: null, release: 0, now: null })
+  const after = { ...leanOptions(wanted), payload } as Record<string, unknown>
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])]
+    .map((option) => ({ option, from: before[option] ?? null, to: after[option] ?? null }))
+    .filter(({ from, to }) => JSON.stringify(from) !== JSON.stringify(to))
+}
+
+function valuesOf(step: Tried): string {
+  return changedValues(step)
+    .map(({ option, from, to }) => `${option}: ${JSON.stringify(from)} → ${JSON.stringify(to)}`)
+    .join(", ")
+}
+
+export function summaryOf(steps: readonly Tried[]): string {
+  const count = (action: Tried["action"]) => steps.filter((step) => step.action === action).length
+  const [failed, notDone] = [count("failed"), count("not done")]
+  return [
+    `${count("create")} created, ${count("change")} changed, ${count("same")} the same, ${count("delete")} deleted, ${count("left alone")} left alone`,
+    ...(failed === 0 ? [] : [`${failed} failed`]),
+    ...(notDone === 0 ? [] : [`${notDone} not done`]),
+  ].join(", ")
+}

@@ -1,0 +1,150 @@
+import assert from "node:assert/strict"
+import { describe, test } from "vitest"
+import type { Check } from "../../src/cli/doctor-checks.ts"
+import type { Schedule } from "../../src/core/schedule.ts"
+import { holding, holdingWith } from "./holding.ts"
+import { terminal } from "./support.ts"
+
+const GOOD: Partial<Schedule> = { id: "good" }
+const BROKEN: readonly Partial<Schedule>[] = [
+  { id: "bad-cron", triggers: [{ kind: "cron", cron: "0 25 * * *", dayMatch: "either" }] },
+  { id: "bad-zone", timezone: "Mars/Base" },
+  { id: "bad-kind", triggers: [{ kind: "moon" } as never] },
+  { id: "bad-start", startsAt: 1e20 },
+  { id: "told", lastError: "its row can't be read" },
+]
+const IDS = BROKEN.map(({ id }) => id!)
+
+describe("schedules that can't be planned", () => {
+  test("doctor names each of them with its problem, looks at everything else, and exits 1", async () => {
+    const shell = await holdingWith(["report"], GOOD, ...BROKEN)
+
+    const { code, out } = await shell.run("doctor")
+
+    assert.equal(code, 1)
+    for (const id of IDS) assert.match(out, new RegExp(`✕ broken +${id} can't be planned: .`))
+    assert.match(out, /bad-cron can't be planned: Hour "25"/)
+    assert.match(out, /told can't be planned: its row can't be read/)
+    assert.ok(!out.includes("good can't"))
+    assert.match(out, /✓ runs/)
+  })
+
+  test.each(["yaml", "json", "ts"])("export leaves them out, names them, and exits 1: %s", async (format) => {
+    const shell = await holding(GOOD, ...BROKEN)
+
+    const { code, out, err } = await shell.run("export", "--format", format)
+
+    assert.equal(code, 1)
+    assert.match(out, /good/)
+    for (const id of IDS) {
+      assert.ok(!out.includes(id))
+      assert.match(err, new RegExp(`${id} is left out, because it can't be planned: .`))
+    }
+  })
+
+  test("a crontab has them as comments with the reason", async () => {
+    const shell = await holding(...BROKEN)
+
+    const { code, out } = await shell.run("export", "--format", "crontab")
+
+    assert.equal(code, 1)
+    for (const id of IDS)
+      assert.match(out, new RegExp(`# ${id}\\n# not in a crontab: it can't be planned: .`))
+  })
+
+  test.each(IDS)("schedule get shows the problem of %s", async (id) => {
+    const shell = await holding(GOOD, ...BROKEN)
+
+    const { code, out, err } = await shell.run("schedule", "get", id)
+
+    assert.equal(code, 0, err)
+    assert.match(out, /Problem +\S/)
+  })
+})
+
+describe("doctor is red", () => {
+  const problemsOf = async (shell: Awaited<ReturnType<typeof holding>>) => {
+    const { code, out } = await shell.run("doctor", "--json")
+    return { code, problems: (JSON.parse(out) as Check[]).filter(({ result }) => result === "problem") }
+  }
+
+  test("when a schedule's task is offered by no worker", async () => {
+    const shell = await holdingWith(["report", "digest"], GOOD, { id: "typo", task: "digset" })
+
+    const { code, problems } = await problemsOf(shell)
+
+    assert.equal(code, 1)
+    assert.deepEqual(
+      problems.map(({ name, message }) => [name, message]),
+      [["tasks", "no worker offers digset (schedule typo)"]],
+    )
+    assert.match(problems[0]!.remedy!, /Did you mean digest\?/)
+  })
+
+  test("but not for a task of a schedule that is disabled, paused or finished", async () => {
+    const shell = await holdingWith(
+      ["report"],
+      { id: "off", task: "old", enabled: false },
+      { id: "paused", task: "old", paused: { at: 0, until: null, reason: null, by: null } },
+      { id: "done", task: "old", finishedAt: 1 },
+    )
+
+    assert.deepEqual(await problemsOf(shell), { code: 0, problems: [] })
+  })
+
+  test("when a schedule depends on one that doesn't exist", async () => {
+    const shell = await holdingWith(["report"], GOOD, {
+      ...{ id: "after", dependsOn: [{ scheduleId: "gone", withinMs: 1_000 }] },
+    })
+
+    const { code, problems } = await problemsOf(shell)
+
+    assert.equal(code, 1)
+    assert.equal(problems[0]!.message, "after depends on gone, which doesn't exist")
+  })
+})
+
+describe("a schedule of a task that nobody offers", () => {
+  test("create warns with the nearest name that is known", async () => {
+    const shell = await holdingWith(["send-report"])
+    const made = (key: string, task: string) => shell.run("s", "create", key, "--task", task, "--every", "1h")
+
+    const typo = await made("a", "send-reprot")
+    const unlike = await made("b", "vacuum")
+    const known = await made("c", "send-report")
+    const builtIn = await terminal().run(
+      "s",
+      "create",
+      "d",
+      "--task",
+      "http",
+      "--every",
+      "1h",
+      "--payload",
+      '{"url":"https://example.com"}',
+    )
+
+    assert.equal(typo.code, 0)
+    assert.match(
+      typo.err,
+      /No worker and no configuration here has the task "send-reprot".* Did you mean send-report\?/,
+    )
+    assert.match(unlike.err, /Known are: http, send-report\./)
+    assert.ok(!known.err.includes("No worker"))
+    assert.ok(!builtIn.err.includes("No worker"))
+  })
+
+  test("schedule list and schedule get show it", async () => {
+    const shell = await holdingWith(["report"], GOOD, { id: "typo", task: "reprot" })
+
+    assert.match((await shell.run("s", "list")).err, /No worker offers reprot \(did you mean report\?\)/)
+    assert.match((await shell.run("s", "get", "typo")).out, /Problem +no worker offers the task reprot/)
+    assert.ok(!(await shell.run("s", "get", "good")).out.includes("Problem"))
+  })
+})
+
+test("schedule list says how many it doesn't show", async () => {
+  const shell = await holding({ id: "a" }, { id: "b" }, { id: "c" })
+
+  assert.match((await shell.run("s", "list", "--limit", "1")).err, /2 more are not shown: --limit 3/)
+})
