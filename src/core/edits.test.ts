@@ -150,10 +150,7 @@ describe("a next run", () => {
     assert.deepEqual(runs, [])
     assert.deepEqual(
       after.overrides.map(({ scheduledFor, dueAt }) => [clock(scheduledFor), clock(dueAt)]),
-      [
-        ["08:30", "08:30"],
-        ["09:00", "never"],
-      ],
+      [["08:30", "08:30"]],
     )
   })
 

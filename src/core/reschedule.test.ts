@@ -22,15 +22,44 @@ function rescheduled(schedule: Schedule, to: string) {
 }
 
 describe("to an earlier time", () => {
-  test("the next occurrence is then, and the one it replaces is left out when its time comes", () => {
+  test("the next occurrence is then, and the timetable goes on from there", () => {
     const { plan, after } = rescheduled(aSchedule(), "08:30")
 
     assert.deepEqual(plan.runs, [])
     assert.equal(clock(after.nextRunAt), "08:30")
     assert.deepEqual(ledger(firedAt(after, at("08:30"), at("09:00"), at("10:00")).runs), [
       "08:30 schedule",
-      "09:00 skipped operator",
+      "09:00 schedule",
       "10:00 schedule",
+    ])
+  })
+
+  test("what was to happen once happens once, at the new time", () => {
+    const { plan, after } = rescheduled(aSchedule({ at: at("09:00") }), "08:30")
+
+    assert.deepEqual(plan.runs, [])
+    assert.deepEqual(ledger(firedAt(after, at("08:30"), at("09:00")).runs), [
+      "08:30 schedule",
+      "09:00 skipped operator",
+    ])
+  })
+
+  test("the last of several occurrences is replaced, those before it are not", () => {
+    const schedule = aSchedule({ endsAt: at("10:30") })
+    const early = rescheduled(schedule, "08:30").after
+    const late = applied(
+      schedule,
+      reschedule({ ...schedule, coveredUntil: at("09:00") }, at("09:30"), why, NO_FACTS, at("09:10")),
+    )
+
+    assert.deepEqual(ledger(firedAt(early, at("08:30"), at("09:00"), at("10:00")).runs), [
+      "08:30 schedule",
+      "09:00 schedule",
+      "10:00 schedule",
+    ])
+    assert.deepEqual(ledger(firedAt(late, at("09:30"), at("10:00")).runs), [
+      "09:30 schedule",
+      "10:00 skipped operator",
     ])
   })
 
@@ -41,8 +70,9 @@ describe("to an earlier time", () => {
   })
 
   test("the reason is kept for the one it replaces, or says where it went", () => {
-    const told = reschedule(aSchedule(), at("08:30"), { reason: "early close", by: null }, NO_FACTS, NOW)
-    const untold = reschedule(aSchedule(), at("08:30"), why, NO_FACTS, NOW)
+    const once = aSchedule({ at: at("09:00") })
+    const told = reschedule(once, at("08:30"), { reason: "early close", by: null }, NO_FACTS, NOW)
+    const untold = reschedule(once, at("08:30"), why, NO_FACTS, NOW)
 
     assert.equal(progressAfter(told).overrides[1]?.reason, "early close")
     assert.equal(progressAfter(untold).overrides[1]?.reason, "Rescheduled to 2026-03-10T08:30:00Z")

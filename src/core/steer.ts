@@ -90,8 +90,9 @@ export function restore(schedule: Schedule, scheduledFor: Instant, now: Instant)
 }
 
 /**
- * The next occurrence is at `to`, whatever the timetable says; those it replaces are recorded, then on from there. What is
- * owed until now is fired first.
+ * The next occurrence is at `to`, whatever the timetable says, which goes on from there: those before `to` are recorded as
+ * passed over, those after it stay. Only a schedule's last occurrence has its time changed, so that what was to happen once
+ * happens once. What is owed until now is fired first.
  */
 export function reschedule(
   schedule: Schedule,
@@ -130,13 +131,15 @@ function rescheduled(schedule: Schedule, to: Instant, why: Why, facts: FireFacts
     const plan = withOverrides(moved, [...kept, added], now)
     return { ...plan, runs: records }
   }
-  // Earlier: the one it replaces is left out when its time comes.
+  // Earlier: if nothing would come after the next one, that one is left out when its time comes.
+  const isLast = next !== null && occurrenceAfter(schedule, next.scheduledFor) === null
   const replaced =
-    next === null || next.scheduledFor === to
-      ? []
-      : [{ ...why, scheduledFor: next.scheduledFor, dueAt: null, reason: message }]
+    isLast && next.scheduledFor !== to
+      ? [{ ...why, scheduledFor: next.scheduledFor, dueAt: null, reason: message }]
+      : []
+  const isReplaced = ({ scheduledFor }: OccurrenceOverride) => replaced[0]?.scheduledFor === scheduledFor
   const others = schedule.overrides.filter(
-    ({ scheduledFor }) => scheduledFor !== to && scheduledFor !== next?.scheduledFor,
+    (override) => override.scheduledFor !== to && !isReplaced(override),
   )
   return withOverrides({ ...schedule, coveredUntil }, [...others, added, ...replaced], now)
 }

@@ -21,14 +21,14 @@ const time = (date: Date | null) => date?.toISOString().slice(11, 16) ?? "-"
 const on = (hour: string) => `2026-03-10T${hour}:00Z`
 
 describe("reschedule", () => {
-  test("to an earlier time: that one instead of the next, then on as ever", async () => {
+  test("to an earlier time: one more, then on as ever", async () => {
     const { test, schedules, started } = await fixture()
 
     const view = await schedules.reschedule("s", on("08:45"), { by: "ada" })
     await test.advance("2h")
 
     assert.equal(time(view.nextRunAt), "08:45")
-    assert.deepEqual(await started(), ["08:45>08:45", "10:00>10:00"])
+    assert.deepEqual(await started(), ["08:45>08:45", "09:00>09:00", "10:00>10:00"])
   })
 
   test("to a later time: those passed over are one record", async () => {
