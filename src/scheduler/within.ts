@@ -46,8 +46,10 @@ export async function enqueueOne(
   payload: unknown,
   options: EnqueueOptions,
 ): Promise<Enqueued> {
-  const known = typeof task === "string" ? tasks.get(task) : task
-  const run = await newRunFor(known ?? String(task), payload, options, clock)
+  const isTask = typeof task === "object" && task !== null
+  const name: unknown = isTask ? task.name : task
+  const known = isTask ? task : tasks.get(task)
+  const run = await newRunFor(name, known, { payload, options, clock })
   const [answer] = await store.enqueue([run])
   return answer!
 }
