@@ -193,6 +193,9 @@ export function made<Value, Made>(kind: Kind<Value>, make: (value: Value, at: Pl
   return { ...kind, read: (value, at) => make(kind.read(value, at), at) }
 }
 
+/** Checked elsewhere. */
+export const unread: Kind<unknown> = { allowed: "see its guide", read: (value) => value }
+
 /** Opaque here: `toPayload` and the task's schema check it. */
 export const payload: Kind<unknown> = {
   allowed: "what the task's schema takes, at most 1 MiB as JSON, 64 levels and 10000 keys",

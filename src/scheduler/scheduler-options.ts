@@ -24,7 +24,7 @@ import type { SchedulerOptions, StartOptions } from "./scheduler.ts"
 /** What `createScheduler` and the scheduler's own methods take. */
 
 const HOOK = callback()
-const HOOK_TABLE = {
+export const HOOK_TABLE = {
   start: HOOK,
   stop: HOOK,
   idle: HOOK,
