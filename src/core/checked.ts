@@ -75,9 +75,19 @@ export function checkedPart<Table extends OptionTable>(
 export function checkedValue<Value>(value: unknown, kind: RequiredKind<Value>, at: Place): Value
 export function checkedValue<Value>(value: unknown, kind: Kind<Value>, at: Place): Value | undefined
 export function checkedValue<Value>(value: unknown, kind: Kind<Value>, at: Place): Value | undefined {
-  if (value !== undefined && (value !== null || kind.takesNull)) return kind.read(value, at)
+  if (value !== undefined && (value !== null || kind.takesNull)) return readSafely(value, kind, at)
   if (kind.isRequired) throw notAllowed(value, kind.allowed, at)
   return undefined
+}
+
+/** A proxy or a getter may throw anything at whoever looks at it. */
+function readSafely<Value>(value: unknown, kind: Kind<Value>, at: Place): Value {
+  try {
+    return kind.read(value, at)
+  } catch (cause) {
+    if (cause instanceof BelfryError) throw cause
+    throw refusal(at, `can't be read; use ${kind.allowed}`, { value, cause })
+  }
 }
 
 function readAll<Table extends OptionTable>(

@@ -25,7 +25,7 @@ export function parseDuration(value: Duration | string, what = "duration"): numb
 
 export const WRITE_A_DURATION = 'Write "90s", "15m", "1h30m" or milliseconds'
 
-/** Null if it is no duration. */
+/** Null if it is no duration. Minus zero becomes zero. */
 export function durationMsOf(value: unknown): number | null {
   const ms =
     typeof value === "number"
@@ -33,7 +33,7 @@ export function durationMsOf(value: unknown): number | null {
       : typeof value === "string"
         ? (parseIso(value) ?? parseUnits(value))
         : undefined
-  return ms !== undefined && ms >= 0 && ms <= DURATION_MAX ? Math.round(ms) : null
+  return ms !== undefined && ms >= 0 && ms <= DURATION_MAX ? Math.round(ms) + 0 : null
 }
 
 function parseUnits(text: string): number | undefined {

@@ -33,10 +33,10 @@ export function parseInstant(value: Date | number | string, what = "instant"): I
 
 export const PASS_AN_INSTANT = 'Pass a Date, or text with an offset such as "2026-03-27T07:00:00Z"'
 
-/** Null if it is no instant. */
+/** Null if it is no instant. Minus zero becomes zero. */
 export function instantOf(value: unknown): Instant | null {
   const instant = typeof value === "string" ? parseText(value) : toNumber(value)
-  return instant >= EARLIEST && instant <= LATEST ? Math.floor(instant) : null
+  return instant >= EARLIEST && instant <= LATEST ? Math.floor(instant) + 0 : null
 }
 
 function parseText(text: string): number {

@@ -2,7 +2,7 @@ import { checked, checkedValue, type Door, type Kind } from "../core/checked.ts"
 import type { Duration } from "../core/duration.ts"
 import { toPayload } from "../core/json.ts"
 import { duration, instant, record, remark, required } from "../core/kinds.ts"
-import { CONCURRENCY, KEY, RUN_ID, TASK_NAME } from "../core/limits.ts"
+import { CONCURRENCY, KEY, RUN_ID, TASK_NAME, taskOr } from "../core/limits.ts"
 import type { PriorityOption, RetryOptions, When } from "../core/options.ts"
 import { PRIORITY, RETRY } from "../core/policies.ts"
 import type { NewRun } from "../core/run.ts"
@@ -47,13 +47,13 @@ export const ENQUEUE_OPTIONS = {
 
 const DOOR: Door = { code: "BELFRY_RUN_INVALID", subject: "enqueue" }
 
-/** Checks everything before anything is stored. `known` is the task, where this process knows it. */
+/** Checks everything before anything is stored; the payload by the task's schema, where this process knows the task. */
 export async function newRunFor(
-  name: unknown,
-  known: AnyTask | undefined,
-  about: { payload: unknown; options: EnqueueOptions; clock: Clock },
+  asked: AnyTask | string,
+  about: { payload: unknown; options: EnqueueOptions; clock: Clock; tasks: ReadonlyMap<string, AnyTask> },
 ): Promise<NewRun> {
-  const task = checkedValue(name, required(TASK_NAME), { door: DOOR, option: "task" })
+  const task = checkedValue(asked, required(taskOr(TASK_NAME)), { door: DOOR, option: "task" })
+  const known = typeof asked === "string" ? about.tasks.get(task) : asked
   const given = checked(about.options, ENQUEUE_OPTIONS, DOOR)
   const payload = toPayload(about.payload, `Payload of task "${task}"`)
   // In the form it is stored in: what JSON changes (a Date, say) must show here, not at the run.

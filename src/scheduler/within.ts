@@ -46,10 +46,7 @@ export async function enqueueOne(
   payload: unknown,
   options: EnqueueOptions,
 ): Promise<Enqueued> {
-  const isTask = typeof task === "object" && task !== null
-  const name: unknown = isTask ? task.name : task
-  const known = isTask ? task : tasks.get(task)
-  const run = await newRunFor(name, known, { payload, options, clock })
+  const run = await newRunFor(task, { payload, options, clock, tasks })
   const [answer] = await store.enqueue([run])
   return answer!
 }
