@@ -21,6 +21,7 @@ import {
   type ReconcileReport,
   reconcileDeclared,
 } from "./declared.ts"
+import { missingAmong } from "./dependencies.ts"
 import type { Enqueued, EnqueueOptions } from "./enqueue.ts"
 import { withOwnHints } from "./hinting-store.ts"
 import { Runs } from "./runs.ts"
@@ -111,7 +112,13 @@ export class Scheduler {
     this.#engine = engineOf(given, { ...this.#rhythm, store, clock, logger, tasks })
     const ready = () => this.#open()
     this.#store = withOwnHints(store, (hint) => this.#engine.hint(hint))
-    this.schedules = new Schedules({ store: this.#store, clock, tasks: this.#tasks, ready })
+    this.schedules = new Schedules({
+      store: this.#store,
+      clock,
+      tasks: this.#tasks,
+      declared: idsOf(defined),
+      ready,
+    })
     this.runs = new Runs({ store: this.#store, clock, ready })
   }
 
@@ -154,7 +161,13 @@ export class Scheduler {
    */
   within(transaction: unknown): WithinTransaction {
     const ready = () => this.#open()
-    return new WithinTransaction(this.#given, transaction, { clock: this.#clock, tasks: this.#tasks, ready })
+    const declared = idsOf([...this.#set.declared, ...this.#local])
+    return new WithinTransaction(this.#given, transaction, {
+      clock: this.#clock,
+      tasks: this.#tasks,
+      declared,
+      ready,
+    })
   }
 
   /** Makes the store's schedules of this owner those declared; with `dryRun`, only says what would happen. */
@@ -211,6 +224,7 @@ export class Scheduler {
       throw new BelfryError("BELFRY_STORE_CLOSED", "This scheduler was stopped; create a new one.")
     await this.#open()
     await checkDeclaredPayloads(this.#declared)
+    await this.#warnOfMissing()
     if (this.#set.declared.length > 0 || this.#set.prune) await this.reconcile()
     const now = await this.#store.now()
     await this.#engine.start({
@@ -223,6 +237,20 @@ export class Scheduler {
     })
   }
 
+  /** Not refused: the schedule may be another program's, which is deployed a moment later. */
+  async #warnOfMissing(): Promise<void> {
+    const declared = [...this.#set.declared, ...this.#local]
+    const known = idsOf(declared)
+    const wanted = declared.flatMap(({ definition }) =>
+      definition.dependsOn.map(({ scheduleId }) => scheduleId),
+    )
+    const missing = await missingAmong(this.#store, new Set(wanted.filter((id) => !known.has(id))))
+    if (missing.length === 0) return
+    const text =
+      "Declared schedules depend on schedules that don't exist: their occurrences are skipped until those succeed"
+    this.#logger.warn({ component: "reconcile", missing }, text)
+  }
+
   async #stop(timeoutMs: number): Promise<void> {
     await this.#starting?.catch(() => undefined)
     await this.#engine.stop(timeoutMs)
@@ -233,6 +261,10 @@ export class Scheduler {
 /** Makes a scheduler. Mistakes in tasks and schedules are thrown here; nothing is started. */
 export function createScheduler(options: SchedulerOptions): Scheduler {
   return new Scheduler(options)
+}
+
+function idsOf(declared: readonly Declared[]): ReadonlySet<string> {
+  return new Set(declared.map(({ id }) => id))
 }
 
 function tasksByName(tasks: readonly AnyTask[]): ReadonlyMap<string, AnyTask> {

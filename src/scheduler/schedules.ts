@@ -13,6 +13,7 @@ import { type AnyTask, type PayloadOption, type Task, validatePayload } from "..
 import type { Store } from "../store/store.ts"
 import { BACKFILL_MAX, type BackfillPlan, type BackfillRange, doBackfill, planBackfill } from "./backfill.ts"
 import { editSchedule, requireSchedule, steerSchedule } from "./change-schedule.ts"
+import { checkDependencies } from "./dependencies.ts"
 import { type Ledger, type LedgerPage, readLedger } from "./ledger.ts"
 import { type OccurrenceView, upcoming } from "./preview.ts"
 import { changedOptions, SCHEDULE_CHANGES, type ScheduleChanges } from "./schedule-options.ts"
@@ -67,17 +68,21 @@ export class Schedules {
   readonly #store: Store
   readonly #clock: Clock
   readonly #tasks: ReadonlyMap<string, AnyTask>
+  readonly #declared: ReadonlySet<string>
   readonly #ready: () => Promise<void>
 
   constructor(about: {
     store: Store
     clock: Clock
     tasks: ReadonlyMap<string, AnyTask>
+    /** Ids that this process declares; local ones are in no store. */
+    declared: ReadonlySet<string>
     ready: () => Promise<void>
   }) {
     this.#store = about.store
     this.#clock = about.clock
     this.#tasks = about.tasks
+    this.#declared = about.declared
     this.#ready = about.ready
   }
 
@@ -90,6 +95,7 @@ export class Schedules {
     const now = await this.#store.now()
     const about = { id, task: given.task, payload, owner: null, release: 0, now }
     const definition = defineSchedule(rest, about)
+    await checkDependencies(this.#store, id, definition, { stored: null, declared: this.#declared })
     const schedule = given.startImmediately
       ? startingNow(id, definition, now)
       : newSchedule(id, definition, now)
@@ -139,7 +145,10 @@ export class Schedules {
         await this.#checkPayload(stored.task, payload)
         const { task, owner, release } = stored
         const now = await this.#store.now()
-        return defineSchedule(changedOptions(stored, changes), { id, task, payload, owner, release, now })
+        const about = { id, task, payload, owner, release, now }
+        const definition = defineSchedule(changedOptions(stored, changes), about)
+        await checkDependencies(this.#store, id, definition, { stored, declared: this.#declared })
+        return definition
       },
     })
     return scheduleView(edited)

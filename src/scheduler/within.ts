@@ -35,6 +35,7 @@ export class WithinTransaction {
 interface Parts {
   readonly clock: Clock
   readonly tasks: ReadonlyMap<string, AnyTask>
+  readonly declared: ReadonlySet<string>
   ready(): Promise<void>
 }
 

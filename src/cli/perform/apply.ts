@@ -99,12 +99,28 @@ export function stepFor(entry: FileEntry["entry"], stored: ScheduleView | null):
 
 async function perform(call: Call, scheduler: Scheduler, steps: readonly Step[]): Promise<void> {
   const progress = progressOf(call, "apply")
-  for (const [index, step] of steps.entries()) {
+  for (const [index, step] of dependenciesFirst(steps).entries()) {
     if (step.action === "create") await create(scheduler, step)
     if (step.action === "change") await changeTo(scheduler, step)
     if (step.action === "delete") await scheduler.schedules.delete(step.key)
     progress(index + 1, steps.length)
   }
+}
+
+/** A schedule can't be created before those it depends on, whatever their order in the files. */
+function dependenciesFirst(steps: readonly Step[]): readonly Step[] {
+  const left = new Map(steps.map((step) => [step.key, step]))
+  const ordered: Step[] = []
+  const take = (step: Step) => {
+    if (!left.delete(step.key)) return
+    for (const { schedule } of step.entry?.dependsOn ?? []) {
+      const needed = left.get(schedule)
+      if (needed !== undefined) take(needed)
+    }
+    ordered.push(step)
+  }
+  for (const step of steps) take(step)
+  return ordered
 }
 
 async function create(scheduler: Scheduler, { key, entry }: Step): Promise<void> {
