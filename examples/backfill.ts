@@ -14,11 +14,8 @@ const scheduler = createScheduler({
 await scheduler.start()
 
 const day = 24 * 60 * 60 * 1_000
-const plan = await scheduler.schedules.planBackfill("nightly-import", {
-  from: Date.now() - 5 * day,
-  until: Date.now(),
-  name: "before-launch",
-})
+const range = { from: Date.now() - 5 * day, until: Date.now(), name: "before-launch" }
+const plan = await scheduler.schedules.planBackfill("nightly-import", range)
 console.log(`Planned: ${plan.occurrences.length} occurrences, ${plan.alreadyRun} have run already`)
 
 const runIds = await scheduler.schedules.backfill(plan, {
@@ -32,7 +29,7 @@ for (const id of runIds) {
 }
 
 // The same name never runs an occurrence twice.
-const again = await scheduler.schedules.planBackfill("nightly-import", plan)
+const again = await scheduler.schedules.planBackfill("nightly-import", range)
 console.log(`Planned again: ${again.occurrences.length} occurrences, ${again.alreadyRun} have run already`)
 await scheduler.stop()
 

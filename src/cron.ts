@@ -1,10 +1,13 @@
 /** Cron expressions by themselves: `belfry/cron`. Nothing here starts a timer or reads a clock. */
+import { checked, type Door, type Kind } from "./core/checked.ts"
 import type { CronOptions as CoreOptions, Cron } from "./core/cron/cron.ts"
 import { describeCron } from "./core/cron/describe.ts"
 import { type LintFacts as CoreLintFacts, type Lint, lintCron } from "./core/cron/lint.ts"
 import { parseCron } from "./core/cron/parse.ts"
 import { nextOccurrence, previousOccurrence } from "./core/cron/search.ts"
 import { type Instant, parseInstant } from "./core/instant.ts"
+import { choice, instant, integer, required, text } from "./core/kinds.ts"
+import { DST } from "./core/policies.ts"
 
 export type { CalendarCron, Cron, DstPolicy, IntervalCron } from "./core/cron/cron.ts"
 export type { Fix, Lint, LintCode } from "./core/cron/lint.ts"
@@ -17,12 +20,18 @@ export interface CronOptions extends Omit<CoreOptions, "anchor"> {
 
 /** Reads an expression; throws a `BelfryError` that names the field, the value, the range and the position. */
 export function parse(expression: string, options: CronOptions = {}): Cron {
-  const { anchor, ...rest } = options
-  return parseCron(
-    expression,
-    anchor === undefined ? rest : { ...rest, anchor: parseInstant(anchor, "anchor") },
-  )
+  const door: Door = { code: "BELFRY_CRON_SYNTAX", subject: "parse" }
+  const given = Object.entries(checked(options, CRON_OPTIONS, door))
+  return parseCron(expression, Object.fromEntries(given.filter(([, value]) => value !== undefined)))
 }
+
+const CRON_OPTIONS = {
+  timezone: text({ min: 1, max: 100 }),
+  dst: DST,
+  dayMatch: choice("either", "both"),
+  seed: text({ min: 0, max: 1_000 }),
+  anchor: instant,
+} satisfies Record<keyof CronOptions, Kind<unknown>>
 
 /** The first occurrence strictly after the given time, or null if none is left before year 10000. */
 export function next(cron: Cron, after: Date | string | number): Date | null {
@@ -39,17 +48,22 @@ export interface Range {
   readonly after: Date | string | number
   /** Included. */
   readonly until?: Date | string | number
-  /** At most this many; 1,000 unless said. */
+  /** At most this many, up to 100,000; 1,000 unless said. */
   readonly limit?: number
 }
 
+const RANGE = {
+  after: required(instant),
+  until: instant,
+  limit: integer(1, 100_000),
+} satisfies Record<keyof Range, Kind<unknown>>
+
 /** Occurrences in a range, earliest first. */
 export function occurrences(cron: Cron, range: Range): Date[] {
-  const { limit = 1_000 } = range
-  const until =
-    range.until === undefined ? Number.POSITIVE_INFINITY : parseInstant(range.until, "end of the range")
+  const door: Door = { code: "BELFRY_INSTANT_INVALID", subject: "occurrences" }
+  const { after, until = Number.POSITIVE_INFINITY, limit = 1_000 } = checked(range, RANGE, door)
   const found: Date[] = []
-  let at = nextOccurrence(cron, parseInstant(range.after, "start of the range"))
+  let at = nextOccurrence(cron, after)
   while (at !== null && at <= until && found.length < limit) {
     found.push(new Date(at))
     at = nextOccurrence(cron, at)

@@ -2,8 +2,8 @@ import { assert, describe, test } from "vitest"
 import { aDefinition, at, clock, firedAt, ledger, MADE_AT, thrownBy } from "../../test/support/records.ts"
 import { defineSchedule, newSchedule } from "./definition.ts"
 import { DAY, HOUR, MINUTE, SECOND } from "./instant.ts"
-import type { ScheduleOptions } from "./options.ts"
-import { defineRetry, priorityOf } from "./policies.ts"
+import type { RetryOptions, ScheduleOptions } from "./options.ts"
+import { PRIORITY, RETRY } from "./policies.ts"
 
 describe("what isn't said", () => {
   test("has a default", () => {
@@ -111,16 +111,19 @@ test.each([
   ["low", -10],
   ["normal", 0],
   ["high", 10],
-  [undefined, 0],
   [-3, -3],
+  [-0, 0],
   [1_000_000, 1_000_000],
 ] as const)("priority %s is %d", (priority, value) => {
-  assert.equal(priorityOf(priority), value)
+  assert.equal(PRIORITY.read(priority, PLACE), value)
 })
 
 test.each([1.5, Number.NaN, 1_000_001, "toString"])("priority %s is refused", (priority) => {
-  assert.equal(thrownBy(() => priorityOf(priority as number)).code, "BELFRY_RUN_INVALID")
+  assert.match(thrownBy(() => PRIORITY.read(priority, PLACE)).message, /^Task "t": retry is .*; use /)
 })
+
+const PLACE = { door: { code: "BELFRY_TASK_INVALID", subject: 'Task "t"' }, option: "retry" } as const
+const defineRetry = (options: RetryOptions) => RETRY.read(options, PLACE)
 
 describe("retry", () => {
   test("what isn't said is 3 attempts, exponential from 5 s up to an hour, a quarter by chance", () => {
@@ -139,12 +142,15 @@ describe("retry", () => {
   })
 
   test.each([
-    [{ attempts: 0 }, "retry.attempts is 0; use a whole number from 1 to 1000."],
-    [{ attempts: 1_001 }, "retry.attempts is 1001; use a whole number from 1 to 1000."],
-    [{ attempts: 2.5 }, "retry.attempts is 2.5; use a whole number from 1 to 1000."],
-    [{ jitter: 1.1 }, "retry.jitter is 1.1; use a share from 0 to 1."],
-    [{ jitter: Number.NaN }, "retry.jitter is NaN; use a share from 0 to 1."],
-    [{ backoff: "random" as "fixed" }, 'retry.backoff is "random"; use "exponential", "linear" or "fixed".'],
+    [{ attempts: 0 }, 'Task "t": retry.attempts is 0; use a whole number from 1 to 1000.'],
+    [{ attempts: 1_001 }, 'Task "t": retry.attempts is 1001; use a whole number from 1 to 1000.'],
+    [{ attempts: 2.5 }, 'Task "t": retry.attempts is 2.5; use a whole number from 1 to 1000.'],
+    [{ jitter: 1.1 }, 'Task "t": retry.jitter is 1.1; use a share from 0 to 1.'],
+    [{ jitter: Number.NaN }, 'Task "t": retry.jitter is NaN; use a share from 0 to 1.'],
+    [
+      { backoff: "random" as "fixed" },
+      'Task "t": retry.backoff is "random"; use "exponential", "linear" or "fixed".',
+    ],
   ])("%o is refused", (given, message) => {
     const error = thrownBy(() => defineRetry(given))
 

@@ -1,18 +1,21 @@
-import { formatDuration, parseDuration } from "./duration.ts"
-import { type Instant, parseInstant, SECOND } from "./instant.ts"
+import { type Checked, checked, checkedValue, type Door, type Kind, type Place, refusal } from "./checked.ts"
+import { DEFAULT_DST, EXPRESSION_MAX } from "./cron/parse.ts"
+import { type Instant, SECOND } from "./instant.ts"
 import { toPayload } from "./json.ts"
+import { choice, duration, flag, instant, integer, list, record, required, text } from "./kinds.ts"
+import { CONCURRENCY, DESCRIPTION, TAG, TAGS_MAX, TASK_NAME } from "./limits.ts"
 import type { ScheduleOptions, TriggerOptions } from "./options.ts"
 import {
-  catchUpOf,
-  checkChoice,
+  CATCH_UP,
   checkId,
-  defineRetry,
-  dependencyOf,
-  dstOf,
-  invalid,
-  optionalCount,
+  DEFAULT_CATCH_UP,
+  DEPENDS_ON,
+  DST,
+  OVERLAP,
   overlapOf,
-  priorityOf,
+  PRIORITY,
+  RETRY,
+  scheduleDoor,
 } from "./policies.ts"
 import type { Schedule, ScheduleDefinition } from "./schedule.ts"
 import { planAnew } from "./steer.ts"
@@ -33,41 +36,40 @@ export interface DefinitionContext {
 }
 
 export function defineSchedule(options: ScheduleOptions, context: DefinitionContext): ScheduleDefinition {
-  const { id } = context
-  checkId(id)
-  if (typeof context.task !== "string" || context.task === "") throw invalid(id, "task", "is empty")
-  checkKnown(id, options)
-  const catchUp = catchUpOf(id, options.catchUp)
-  const startsAt = options.startsAt === undefined ? null : parseInstant(options.startsAt, "startsAt")
-  const endsAt = options.endsAt === undefined ? null : parseInstant(options.endsAt, "endsAt")
+  const door = scheduleDoor(checkId(context.id))
+  const task = checkedValue(context.task, required(TASK_NAME), { door, option: "task" })
+  const given = checked(options, SCHEDULE_OPTIONS, door)
+  const { startsAt = null, endsAt = null, catchUp = DEFAULT_CATCH_UP, dependsOn = [] } = given
   if (startsAt !== null && endsAt !== null && endsAt < startsAt)
-    throw invalid(id, "endsAt", "is before startsAt")
+    throw refusal({ door, option: "endsAt" }, "is before startsAt")
+  if (dependsOn.some(({ scheduleId }) => scheduleId === context.id))
+    throw refusal({ door, option: "dependsOn" }, "names the schedule itself")
   const definition: ScheduleDefinition = {
-    task: context.task,
-    payload: toPayload(context.payload, `Payload of schedule "${id}"`),
-    triggers: triggersOf(options, context),
-    timezone: options.timezone ?? "UTC",
-    dst: dstOf(id, options.dst ?? {}),
-    priority: priorityOf(options.priority),
-    jitterMs: options.jitter === undefined ? 0 : parseDuration(options.jitter, "jitter"),
-    spacingMs: options.spacing === undefined ? 0 : parseDuration(options.spacing, "spacing"),
+    task,
+    payload: toPayload(context.payload, `Payload of schedule "${context.id}"`),
+    triggers: triggersOf(given, context, door),
+    timezone: given.timezone ?? "UTC",
+    dst: given.dst ?? DEFAULT_DST,
+    priority: given.priority ?? 0,
+    jitterMs: given.jitter ?? 0,
+    spacingMs: given.spacing ?? 0,
     startsAt,
     endsAt,
-    maxRuns: optionalCount(id, "maxRuns", options.maxRuns),
-    removeWhenFinished: options.removeWhenFinished ?? false,
+    maxRuns: given.maxRuns ?? null,
+    removeWhenFinished: given.removeWhenFinished ?? false,
     catchUp,
-    overlap: overlapOf(id, options.overlap, catchUp),
-    maxConcurrentRuns: optionalCount(id, "maxConcurrentRuns", options.maxConcurrentRuns),
-    dependsOn: (options.dependsOn ?? []).map((dependency) => dependencyOf(id, dependency)),
-    retry: options.retry === undefined ? null : defineRetry(options.retry),
-    timeoutMs: options.timeout === undefined ? null : parseDuration(options.timeout, "timeout"),
-    enabled: options.enabled ?? true,
-    tags: [...(options.tags ?? [])],
-    description: options.description ?? "",
+    overlap: overlapOf(given.overlap, catchUp, door),
+    maxConcurrentRuns: given.maxConcurrentRuns ?? null,
+    dependsOn,
+    retry: given.retry ?? null,
+    timeoutMs: given.timeout ?? null,
+    enabled: given.enabled ?? true,
+    tags: given.tags ?? [],
+    description: given.description ?? "",
     owner: context.owner,
     release: context.release,
   }
-  checkTimetable(id, definition)
+  checkTimetable(context.id, definition)
   return definition
 }
 
@@ -98,78 +100,70 @@ export function newSchedule(id: string, definition: ScheduleDefinition, now: Ins
   )
 }
 
-const TRIGGER_OPTIONS = ["cron", "dayMatch", "every", "anchor", "at", "in"] as const
-const OPTIONS: ReadonlySet<string> = new Set<keyof ScheduleOptions>([
-  ...TRIGGER_OPTIONS,
-  ...([
-    "triggers",
-    "timezone",
-    "dst",
-    "priority",
-    "jitter",
-    "spacing",
-    "startsAt",
-    "endsAt",
-    "maxRuns",
-  ] as const),
-  ...([
-    "removeWhenFinished",
-    "catchUp",
-    "overlap",
-    "maxConcurrentRuns",
-    "dependsOn",
-    "retry",
-    "timeout",
-  ] as const),
-  ...(["enabled", "tags", "description"] as const),
-])
-
-/** A misspelt option would otherwise be a policy that silently isn't there. */
-function checkKnown(id: string, options: ScheduleOptions): void {
-  const unknown = Object.keys(options).find((option) => !OPTIONS.has(option))
-  if (unknown !== undefined)
-    throw invalid(id, unknown, `is not an option. Known are ${[...OPTIONS].join(", ")}`)
-}
+const TRIGGER_OPTIONS = {
+  cron: text({ min: 1, max: EXPRESSION_MAX }),
+  dayMatch: choice("either", "both"),
+  every: duration({ min: SECOND }),
+  anchor: instant,
+  at: instant,
+  in: duration(),
+} satisfies Record<keyof TriggerOptions, Kind<unknown>>
 
 const TRIGGERS_MAX = 32
 
-function triggersOf(options: ScheduleOptions, context: DefinitionContext): readonly Trigger[] {
-  const { triggers } = options
-  const hasOwn = [options.cron, options.every, options.at, options.in].some((given) => given !== undefined)
-  if (triggers !== undefined && hasOwn)
-    throw invalid(context.id, "triggers", "can't be given beside cron, every, at or in")
-  const given = triggers ?? [options]
-  if (given.length === 0 || given.length > TRIGGERS_MAX) {
-    throw invalid(context.id, "triggers", `has ${given.length} entries; give 1 to ${TRIGGERS_MAX}`)
-  }
-  return given.map((trigger) => triggerOf(trigger, context))
+export const SCHEDULE_OPTIONS = {
+  ...TRIGGER_OPTIONS,
+  triggers: list(record(TRIGGER_OPTIONS), { min: 1, max: TRIGGERS_MAX }),
+  timezone: text({ min: 1, max: 100 }),
+  dst: DST,
+  priority: PRIORITY,
+  jitter: duration(),
+  spacing: duration(),
+  startsAt: instant,
+  endsAt: instant,
+  maxRuns: integer(1, 1_000_000_000),
+  removeWhenFinished: flag,
+  catchUp: CATCH_UP,
+  overlap: OVERLAP,
+  maxConcurrentRuns: CONCURRENCY,
+  dependsOn: DEPENDS_ON,
+  retry: RETRY,
+  timeout: duration({ min: 1 }),
+  enabled: flag,
+  tags: list(TAG, { max: TAGS_MAX }),
+  description: DESCRIPTION,
+} satisfies Record<keyof ScheduleOptions, Kind<unknown>>
+
+type Given = Checked<typeof SCHEDULE_OPTIONS>
+type GivenTrigger = Checked<typeof TRIGGER_OPTIONS>
+
+const TRIGGER_KINDS = ["cron", "every", "at", "in"] as const
+
+function triggersOf(given: Given, context: DefinitionContext, door: Door): readonly Trigger[] {
+  const { triggers } = given
+  if (triggers === undefined) return [triggerOf(given, context, { door, option: "" })]
+  if (TRIGGER_KINDS.some((kind) => given[kind] !== undefined))
+    throw refusal({ door, option: "triggers" }, "can't be given beside cron, every, at or in")
+  return triggers.map((trigger, index) =>
+    triggerOf(trigger, context, { door, option: `triggers[${index}].` }),
+  )
 }
 
-function triggerOf(options: TriggerOptions, { id, now }: DefinitionContext): Trigger {
-  const kinds = (["cron", "every", "at", "in"] as const).filter((kind) => options[kind] !== undefined)
+function triggerOf(given: GivenTrigger, { now }: DefinitionContext, at: Place): Trigger {
+  const kinds = TRIGGER_KINDS.filter((kind) => given[kind] !== undefined)
+  const { cron, dayMatch = "either", every, anchor = null } = given
+  const refuse = (option: string, problem: string) =>
+    refusal({ door: at.door, option: `${at.option}${option}` }, problem)
   if (kinds.length !== 1) {
     const found = kinds.length === 0 ? "none" : kinds.join(" and ")
-    throw invalid(id, "trigger", `must be exactly one of cron, every, at and in; found ${found}`)
+    throw refuse("trigger", `must be exactly one of cron, every, at and in; found ${found}`)
   }
-  if (options.cron !== undefined) {
-    const { cron, dayMatch = "either" } = options
-    checkChoice(id, "dayMatch", dayMatch, ["either", "both"])
-    return { kind: "cron", cron, dayMatch }
-  }
-  if (options.at !== undefined) return { kind: "at", at: parseInstant(options.at, "at") }
-  if (options.in !== undefined) {
-    if (now === null)
-      throw invalid(id, "in", "would mean another time at every start of the program: declare `at` instead")
-    return { kind: "at", at: now + parseDuration(options.in, "in") }
-  }
-  const everyMs = parseDuration(options.every!, "every")
-  if (everyMs < SECOND)
-    throw invalid(id, "every", `is ${formatDuration(everyMs)}; the shortest interval is 1s`)
-  return {
-    kind: "every",
-    everyMs,
-    anchor: options.anchor === undefined ? null : parseInstant(options.anchor, "anchor"),
-  }
+  if (cron !== undefined) return { kind: "cron", cron, dayMatch }
+  if (every !== undefined) return { kind: "every", everyMs: every, anchor }
+  if (given.at !== undefined) return { kind: "at", at: given.at }
+  if (now === null)
+    throw refuse("in", "would mean another time at every start of the program: declare `at` instead")
+  return { kind: "at", at: now + given.in! }
 }
 
 /** Finds a bad cron or zone now, at the door; the zone also if only intervals are there, which don't look at it. */

@@ -1,5 +1,6 @@
 import { BelfryError } from "./errors.ts"
 import { DAY, HOUR, MINUTE, SECOND } from "./instant.ts"
+import { plain, shown } from "./shown.ts"
 
 type Unit = "ms" | "s" | "m" | "h" | "d" | "w"
 
@@ -13,28 +14,37 @@ export const DURATION_MAX = 1_000 * 366 * DAY
 
 /** Milliseconds, whole and not negative. `what` names the option in the error. */
 export function parseDuration(value: Duration | string, what = "duration"): number {
-  const ms = typeof value === "number" ? value : (parseIso(value) ?? parseUnits(value))
-  if (ms !== undefined && Number.isFinite(ms) && ms >= 0 && ms <= DURATION_MAX) return Math.round(ms)
+  const ms = durationMsOf(value)
+  if (ms !== null) return ms
   throw new BelfryError(
     "BELFRY_DURATION_INVALID",
-    `The ${what} ${shown(value)} is not a duration. Write "90s", "15m", "1h30m" or milliseconds.`,
-    { details: { what, value } },
+    `The ${what} ${shown(value)} is not a duration. ${WRITE_A_DURATION}.`,
+    { details: { option: what, value: plain(value) } },
   )
 }
 
-function shown(value: unknown): string {
-  return typeof value === "string" ? JSON.stringify(value.slice(0, 80)) : String(value).slice(0, 80)
+export const WRITE_A_DURATION = 'Write "90s", "15m", "1h30m" or milliseconds'
+
+/** Null if it is no duration. Minus zero becomes zero. */
+export function durationMsOf(value: unknown): number | null {
+  const ms =
+    typeof value === "number"
+      ? value
+      : typeof value === "string"
+        ? (parseIso(value) ?? parseUnits(value))
+        : undefined
+  return ms !== undefined && ms >= 0 && ms <= DURATION_MAX ? Math.round(ms) + 0 : null
 }
 
 function parseUnits(text: string): number | undefined {
-  if (typeof text !== "string" || text.length > 64) return undefined
+  if (text.length > 64) return undefined
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d|w)/g)]
   if (parts.length === 0 || parts.map((part) => part[0]).join("") !== text) return undefined
   return parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNIT_MS[unit!]!, 0)
 }
 
 function parseIso(text: string): number | undefined {
-  if (typeof text !== "string" || text.length > 64) return undefined
+  if (text.length > 64) return undefined
   const match = /^P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/.exec(text)
   if (!match || match.slice(1).every((part) => part === undefined)) return undefined
   const [weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0] = match

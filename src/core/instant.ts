@@ -1,4 +1,5 @@
 import { BelfryError } from "./errors.ts"
+import { plain, shown } from "./shown.ts"
 
 /** A moment in time: milliseconds since 1970-01-01T00:00Z. `Date` appears only at the public door. */
 export type Instant = number
@@ -21,13 +22,21 @@ const RFC_3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?([Zz]|
 
 /** Parse at the door: a `Date`, milliseconds, or RFC 3339 text that carries its offset. */
 export function parseInstant(value: Date | number | string, what = "instant"): Instant {
-  const instant = typeof value === "string" ? parseText(value) : toNumber(value)
-  if (Number.isFinite(instant) && instant >= EARLIEST && instant <= LATEST) return Math.floor(instant)
+  const instant = instantOf(value)
+  if (instant !== null) return instant
   throw new BelfryError(
     "BELFRY_INSTANT_INVALID",
-    `The ${what} ${shown(value)} is not an instant. Pass a Date, or text with an offset such as "2026-03-27T07:00:00Z".`,
-    { details: { what, value: String(value).slice(0, SHOWN_MAX) } },
+    `The ${what} ${shown(value)} is not an instant. ${PASS_AN_INSTANT}.`,
+    { details: { option: what, value: plain(value) } },
   )
+}
+
+export const PASS_AN_INSTANT = 'Pass a Date, or text with an offset such as "2026-03-27T07:00:00Z"'
+
+/** Null if it is no instant. Minus zero becomes zero. */
+export function instantOf(value: unknown): Instant | null {
+  const instant = typeof value === "string" ? parseText(value) : toNumber(value)
+  return instant >= EARLIEST && instant <= LATEST ? Math.floor(instant) + 0 : null
 }
 
 function parseText(text: string): number {
@@ -40,14 +49,6 @@ function parseText(text: string): number {
 }
 
 /** Not `Number(value)` for everything: null would be 1970. */
-function toNumber(value: Date | number): number {
+function toNumber(value: unknown): number {
   return typeof value === "number" ? value : value instanceof Date ? value.getTime() : Number.NaN
-}
-
-const SHOWN_MAX = 80
-
-function shown(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(value.slice(0, SHOWN_MAX))
-  if (value instanceof Date && Number.isNaN(value.getTime())) return "an invalid Date"
-  return String(value).slice(0, SHOWN_MAX)
 }

@@ -5,6 +5,7 @@ import { thrownBy } from "../../test/support/records.ts"
 import {
   canonicalJson,
   JSON_DEPTH_MAX,
+  JSON_KEYS_MAX,
   type Json,
   PAYLOAD_MAX_BYTES,
   storableJson,
@@ -97,6 +98,26 @@ describe("a payload", () => {
   })
 })
 
+describe("a payload of too much", () => {
+  const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 1]))
+
+  test("has at most 10,000 keys, wherever they are; elements of lists don't count", () => {
+    assert.doesNotThrow(() => toPayload(keys(JSON_KEYS_MAX), "It"))
+    assert.doesNotThrow(() => toPayload(Array(100_000).fill(1), "It"))
+    for (const value of [keys(JSON_KEYS_MAX + 1), [keys(JSON_KEYS_MAX), { one: 1 }]])
+      assert.match(thrownBy(() => toPayload(value, "It")).message, /^It has more than 10000 keys/)
+  })
+
+  test.each([
+    ["many keys", keys(100_000), "BELFRY_PAYLOAD_INVALID"],
+    ["a million elements", Array(1_000_000).fill(1), "BELFRY_PAYLOAD_TOO_LARGE"],
+    ["a list that is all holes", Array(10_000_000), "BELFRY_PAYLOAD_TOO_LARGE"],
+    ["a text of 10 MB", { text: "x".repeat(10_000_000) }, "BELFRY_PAYLOAD_TOO_LARGE"],
+  ])("%s is given up on before it is written", (_, value, code) => {
+    assert.equal(thrownBy(() => toPayload(value, "It")).code, code)
+  })
+})
+
 describe("canonical text", () => {
   test("has its keys in order, at every depth, and lists as they are", () => {
     const text = canonicalJson({ b: [3, 1, { z: 1, a: 2 }], a: { d: null, c: true } })
@@ -125,6 +146,6 @@ test("a payload nested deeper than any store should have to follow is refused, b
   assert.doesNotThrow(() => toPayload({ text: `${"[".repeat(500)}\\"{` }, "It"))
   assert.equal(
     (thrownBy(() => toPayload(nested(JSON_DEPTH_MAX + 1), "It")) as Error).message,
-    "It is nested deeper than 100 levels.",
+    "It is nested deeper than 64 levels.",
   )
 })

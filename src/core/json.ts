@@ -1,44 +1,53 @@
 import { BelfryError } from "./errors.ts"
+import { shown } from "./shown.ts"
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
 export const PAYLOAD_MAX_BYTES = 1_048_576
 
 /** Databases give up at depths that differ; nobody means to nest this deep. */
-export const JSON_DEPTH_MAX = 100
+export const JSON_DEPTH_MAX = 64
+
+/** Keys of objects, in all. Writing a million takes seconds, in which nothing else happens in this process. */
+export const JSON_KEYS_MAX = 10_000
 
 /** A private copy in the form every store can keep; what JSON can't say is refused rather than lost. */
 export function toPayload(value: unknown, what: string): Json {
-  let text: string | undefined
-  try {
-    text = JSON.stringify(value ?? null, refuseUnsayable)
-  } catch (cause) {
-    throw new BelfryError("BELFRY_PAYLOAD_INVALID", `${what} can't be written as JSON: ${String(cause)}.`, {
-      cause,
-    })
-  }
-  if (text === undefined) {
-    throw new BelfryError("BELFRY_PAYLOAD_INVALID", `${what} is a ${typeof value}, which JSON can't hold.`)
-  }
-  const bytes = Buffer.byteLength(text)
-  if (bytes > PAYLOAD_MAX_BYTES) {
-    throw new BelfryError(
-      "BELFRY_PAYLOAD_TOO_LARGE",
-      `${what} has ${bytes} bytes as JSON; at most ${PAYLOAD_MAX_BYTES} are stored.`,
-      { details: { bytes, limit: PAYLOAD_MAX_BYTES } },
-    )
-  }
-  if (unkept(text)) {
+  const json = written(value, what)
+  const bytes = Buffer.byteLength(json)
+  if (bytes > PAYLOAD_MAX_BYTES) throw tooLarge(what, `${bytes}`, bytes)
+  if (unkept(json)) {
     const why = "PostgreSQL keeps neither NUL nor half of a character"
     throw new BelfryError(
       "BELFRY_PAYLOAD_INVALID",
       `${what} holds a text that no store keeps as it is: ${why}.`,
     )
   }
-  if (isTooDeep(text)) {
+  if (isTooDeep(json)) {
     throw new BelfryError("BELFRY_PAYLOAD_INVALID", `${what} is nested deeper than ${JSON_DEPTH_MAX} levels.`)
   }
-  return JSON.parse(text) as Json
+  return JSON.parse(json) as Json
+}
+
+function written(value: unknown, what: string): string {
+  let json: string | undefined
+  try {
+    json = JSON.stringify(value ?? null, refusingUnsayable(what))
+  } catch (cause) {
+    if (cause instanceof BelfryError) throw cause
+    const why = cause instanceof Error ? String(cause) : shown(cause)
+    throw new BelfryError("BELFRY_PAYLOAD_INVALID", `${what} can't be written as JSON: ${why}.`, { cause })
+  }
+  if (json !== undefined) return json
+  throw new BelfryError("BELFRY_PAYLOAD_INVALID", `${what} is a ${typeof value}, which JSON can't hold.`)
+}
+
+function tooLarge(what: string, found: string, bytes: number): BelfryError {
+  return new BelfryError(
+    "BELFRY_PAYLOAD_TOO_LARGE",
+    `${what} has ${found} bytes as JSON; at most ${PAYLOAD_MAX_BYTES} are stored.`,
+    { details: { bytes, limit: PAYLOAD_MAX_BYTES } },
+  )
 }
 
 /** Of JSON text: NUL and lone surrogates, which are always written as escapes there. An even number of \ before is text. */
@@ -70,12 +79,27 @@ export function isTooDeep(json: string): boolean {
   return false
 }
 
-/** JSON itself would write null, or leave the key out. */
-function refuseUnsayable(key: string, value: unknown): unknown {
-  if (typeof value === "number" && !Number.isFinite(value)) throw new TypeError(`${key || "it"} is ${value}`)
-  const isLost = key !== "" && (typeof value === "function" || typeof value === "symbol")
-  if (isLost) throw new TypeError(`${key} is a ${typeof value}`)
-  return value
+/** Refuses what JSON would write as null or leave out, and gives up early on what is too much anyway. */
+function refusingUnsayable(what: string) {
+  let keys = 0
+  let least = 0
+  return function refuse(this: unknown, key: string, value: unknown): unknown {
+    if (typeof value === "number" && !Number.isFinite(value))
+      throw new TypeError(`${key || "it"} is ${value}`)
+    const isLost = key !== "" && (typeof value === "function" || typeof value === "symbol")
+    if (isLost) throw new TypeError(`${key} is a ${typeof value}`)
+    if (!Array.isArray(this) && ++keys > JSON_KEYS_MAX + 1) {
+      const problem = `${what} has more than ${JSON_KEYS_MAX} keys`
+      throw new BelfryError(
+        "BELFRY_PAYLOAD_INVALID",
+        `${problem}; store the data elsewhere and pass a reference.`,
+      )
+    }
+    // An element takes a byte and its comma at least, a text its characters.
+    least += typeof value === "string" ? value.length : 2
+    if (least > PAYLOAD_MAX_BYTES + 2) throw tooLarge(what, `more than ${PAYLOAD_MAX_BYTES}`, least)
+    return value
+  }
 }
 
 /** Same text for the same meaning: keys in order, so that two definitions can be compared. */

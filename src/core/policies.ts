@@ -1,134 +1,112 @@
 import { DEFAULT_RETRY, type RetryPolicy } from "./backoff.ts"
-import type { DstPolicy } from "./cron/cron.ts"
+import { type Checked, checkedValue, type Door, type Kind, refusal } from "./checked.ts"
 import { DEFAULT_DST } from "./cron/parse.ts"
-import { type Duration, parseDuration } from "./duration.ts"
-import { BelfryError } from "./errors.ts"
 import { DAY, MINUTE } from "./instant.ts"
-import type { PriorityOption, RetryOptions, ScheduleOptions } from "./options.ts"
+import { choice, duration, integer, list, made, numberBetween, record, required, shortOr } from "./kinds.ts"
+import { SCHEDULE_ID } from "./limits.ts"
+import type { RetryOptions } from "./options.ts"
 import type { CatchUp, Dependency, Overlap } from "./schedule.ts"
 
 /** The door for policies: each option, checked and completed. Defaults are here and nowhere else. */
 
-export function catchUpOf(id: string, option: ScheduleOptions["catchUp"]): CatchUp {
-  const given = typeof option === "object" ? option : { policy: option ?? "once" }
-  const { policy, grace = MINUTE, window = DAY, limit = 100 } = given
-  checkChoice(id, "catchUp", policy, ["once", "none", "all"])
-  checkCount(id, "catchUp.limit", limit, 1_000)
-  return {
+export const CATCH_UP = made(
+  shortOr("policy", {
+    policy: required(choice<CatchUp["policy"]>("once", "none", "all")),
+    grace: duration(),
+    window: duration(),
+    limit: integer(1, 1_000),
+  }),
+  ({ policy, grace = MINUTE, window = DAY, limit = 100 }): CatchUp => ({
     policy,
-    graceMs: parseDuration(grace, "catchUp.grace"),
-    windowMs: parseDuration(window, "catchUp.window"),
+    graceMs: grace,
+    windowMs: window,
     limit,
-  }
-}
+  }),
+)
 
-export function dstOf(
-  id: string,
-  { gap = DEFAULT_DST.gap, overlap = DEFAULT_DST.overlap }: Partial<DstPolicy>,
-): DstPolicy {
-  checkChoice(id, "dst.gap", gap, ["after", "skip"])
-  checkChoice(id, "dst.overlap", overlap, ["first", "second", "both"])
-  return { gap, overlap }
-}
+export const DEFAULT_CATCH_UP: CatchUp = { policy: "once", graceMs: MINUTE, windowMs: DAY, limit: 100 }
 
-export function checkChoice(id: string, field: string, value: string, choices: readonly string[]): void {
-  if (choices.includes(value)) return
-  throw invalid(
-    id,
-    field,
-    `"${value}" is unknown: use ${choices.map((choice) => `"${choice}"`).join(" or ")}`,
-  )
-}
+export const DST = made(
+  record({ gap: choice("after", "skip"), overlap: choice("first", "second", "both") }),
+  ({ gap = DEFAULT_DST.gap, overlap = DEFAULT_DST.overlap }) => ({ gap, overlap }),
+)
 
-/** A queue holds one waiting run unless said; where every missed occurrence is to run, it holds as many as are kept. */
-export function overlapOf(id: string, option: ScheduleOptions["overlap"], catchUp: CatchUp): Overlap {
+/** Well below what a plan sees of unfinished runs (`UNFINISHED_FACTS_MAX`), so that a full queue is noticed. */
+const QUEUE_MAX = 50
+
+export const OVERLAP_POLICY: Kind<Overlap["policy"]> = choice("skip", "queue", "replace", "allow")
+
+export const OVERLAP = shortOr("policy", {
+  policy: required(OVERLAP_POLICY),
+  limit: integer(1, QUEUE_MAX),
+})
+
+/** A queue holds one waiting run by default; where every missed occurrence is to run, it holds as many as are kept. */
+export function overlapOf(
+  given: { readonly policy: Overlap["policy"]; readonly limit?: number | undefined } | undefined,
+  catchUp: CatchUp,
+  door: Door,
+): Overlap {
   const usual = catchUp.policy === "all" ? Math.min(catchUp.limit, QUEUE_MAX) : 1
-  const { policy, limit } = typeof option === "object" ? option : { policy: option ?? "skip", limit: usual }
-  checkChoice(id, "overlap", policy, ["skip", "queue", "replace", "allow"])
-  checkCount(id, "overlap.limit", limit, QUEUE_MAX)
+  const { policy, limit = usual } = given ?? { policy: "skip" }
   if (catchUp.policy === "all" && (policy === "skip" || policy === "replace")) {
-    throw invalid(
-      id,
-      "catchUp",
+    throw refusal(
+      { door, option: "catchUp" },
       `"all" needs overlap "queue" or "allow": with "${policy}" only one run would remain`,
     )
   }
   return { policy, limit }
 }
 
-/** Well below what a plan sees of unfinished runs (`UNFINISHED_FACTS_MAX`), so that a full queue is noticed. */
-const QUEUE_MAX = 50
+const DEPENDENCIES_MAX = 32
 
-function checkCount(id: string, field: string, value: number, max: number): void {
-  if (Number.isInteger(value) && value >= 1 && value <= max) return
-  throw invalid(id, field, `is ${value}; use a whole number from 1 to ${max}`)
-}
-
-export function dependencyOf(
-  id: string,
-  { schedule, within }: { schedule: string; within: Duration },
-): Dependency {
-  checkId(schedule)
-  if (schedule === id) throw invalid(id, "dependsOn", "names the schedule itself")
-  return { scheduleId: schedule, withinMs: parseDuration(within, "dependsOn.within") }
-}
-
-export function optionalCount(id: string, field: string, value: number | undefined): number | null {
-  if (value === undefined) return null
-  if (Number.isInteger(value) && value >= 1) return value
-  throw invalid(id, field, `is ${value}; use a whole number from 1 up`)
-}
+export const DEPENDS_ON = list(
+  made(
+    record({ schedule: required(SCHEDULE_ID), within: required(duration()) }),
+    ({ schedule, within }): Dependency => ({ scheduleId: schedule, withinMs: within }),
+  ),
+  { max: DEPENDENCIES_MAX },
+)
 
 const PRIORITIES = { low: -10, normal: 0, high: 10 } as const
+const PRIORITY_NUMBER = integer(-1_000_000, 1_000_000)
+const PRIORITY_NAME = choice(...(Object.keys(PRIORITIES) as (keyof typeof PRIORITIES)[]))
 
-export function priorityOf(priority: PriorityOption | undefined): number {
-  const value = typeof priority === "string" ? PRIORITIES[priority] : (priority ?? 0)
-  if (Number.isInteger(value) && Math.abs(value) <= 1_000_000) return value
-  throw new BelfryError(
-    "BELFRY_RUN_INVALID",
-    `Priority ${JSON.stringify(priority)} is not an integer between -1000000 and 1000000, nor "low", "normal" or "high".`,
-  )
+export const PRIORITY: Kind<number> = {
+  allowed: `${PRIORITY_NAME.allowed}, or ${PRIORITY_NUMBER.allowed}`,
+  read: (value, at) =>
+    typeof value === "string" ? PRIORITIES[PRIORITY_NAME.read(value, at)] : PRIORITY_NUMBER.read(value, at),
 }
 
-export function defineRetry(options: RetryOptions): RetryPolicy {
-  const attempts = options.attempts ?? DEFAULT_RETRY.attempts
-  const jitter = options.jitter ?? DEFAULT_RETRY.jitter
-  const backoff = options.backoff ?? DEFAULT_RETRY.backoff
-  if (!Number.isInteger(attempts) || attempts < 1 || attempts > 1_000) {
-    throw new BelfryError(
-      "BELFRY_TASK_INVALID",
-      `retry.attempts is ${attempts}; use a whole number from 1 to 1000.`,
-    )
+const RETRY_TABLE = {
+  attempts: integer(1, 1_000),
+  backoff: choice("exponential", "linear", "fixed"),
+  delay: duration(),
+  maxDelay: duration(),
+  jitter: numberBetween(0, 1, "a share from 0 to 1"),
+} satisfies Record<keyof RetryOptions, Kind<unknown>>
+
+export const RETRY: Kind<RetryPolicy> = made(record(RETRY_TABLE), retryOf)
+
+function retryOf(given: Checked<typeof RETRY_TABLE>): RetryPolicy {
+  const { attempts, backoff, jitter } = DEFAULT_RETRY
+  const { delay: baseMs = DEFAULT_RETRY.baseMs, maxDelay = Math.max(DEFAULT_RETRY.maxMs, baseMs) } = given
+  return {
+    attempts: given.attempts ?? attempts,
+    backoff: given.backoff ?? backoff,
+    baseMs,
+    maxMs: maxDelay,
+    jitter: given.jitter ?? jitter,
   }
-  if (!(jitter >= 0 && jitter <= 1)) {
-    throw new BelfryError("BELFRY_TASK_INVALID", `retry.jitter is ${jitter}; use a share from 0 to 1.`)
-  }
-  if (!["exponential", "linear", "fixed"].includes(backoff)) {
-    throw new BelfryError(
-      "BELFRY_TASK_INVALID",
-      `retry.backoff is "${backoff}"; use "exponential", "linear" or "fixed".`,
-    )
-  }
-  const baseMs =
-    options.delay === undefined ? DEFAULT_RETRY.baseMs : parseDuration(options.delay, "retry.delay")
-  const maxMs =
-    options.maxDelay === undefined
-      ? Math.max(DEFAULT_RETRY.maxMs, baseMs)
-      : parseDuration(options.maxDelay, "retry.maxDelay")
-  return { attempts, backoff, baseMs, maxMs, jitter }
 }
 
-export function checkId(id: string): void {
-  if (typeof id === "string" && /^[A-Za-z0-9_-]{1,200}$/.test(id)) return
-  throw new BelfryError(
-    "BELFRY_SCHEDULE_INVALID",
-    `Schedule id ${JSON.stringify(String(id).slice(0, 80))} is not valid: use 1 to 200 letters, digits, "_" and "-".`,
-    { details: { field: "id", value: id } },
-  )
+/** What errors say of a schedule. */
+export function scheduleDoor(id: string): Door {
+  return { code: "BELFRY_SCHEDULE_INVALID", subject: `Schedule "${id}"`, details: { id } }
 }
 
-export function invalid(id: string, field: string, problem: string): BelfryError {
-  return new BelfryError("BELFRY_SCHEDULE_INVALID", `Schedule "${id}": ${field} ${problem}.`, {
-    details: { id, field },
-  })
+const ID_DOOR: Door = { code: "BELFRY_SCHEDULE_INVALID", subject: "Schedule" }
+
+export function checkId(id: unknown): string {
+  return checkedValue(id, required(SCHEDULE_ID), { door: ID_DOOR, option: "id" })
 }

@@ -1,10 +1,16 @@
 import { DEFAULT_RETRY, type RetryPolicy } from "../core/backoff.ts"
+import { checked, type Door, type Kind, notAllowed } from "../core/checked.ts"
+import { defineSchedule } from "../core/definition.ts"
 import { type Duration, parseDuration } from "../core/duration.ts"
 import { BelfryError } from "../core/errors.ts"
+import { DAY } from "../core/instant.ts"
 import { type Json, toPayload } from "../core/json.ts"
+import { callback, duration, flag, required } from "../core/kinds.ts"
+import { TASK_NAME } from "../core/limits.ts"
 import type { RetryOptions, ScheduleOptions } from "../core/options.ts"
-import { defineRetry } from "../core/policies.ts"
+import { checkId, RETRY, scheduleDoor } from "../core/policies.ts"
 import type { TriggeredBy } from "../core/run.ts"
+import { shown } from "../core/shown.ts"
 import { describeIssues, type SchemaResult, type StandardSchema } from "../core/standard-schema.ts"
 
 /** A named piece of code, with an optional payload schema. Defining one starts nothing. */
@@ -108,53 +114,63 @@ export interface DeclaredSchedule {
 /** A shorter lease would end before its first heartbeat has come and gone. */
 export const LEASE_MIN_MS = 100
 
+/** A longer one would leave the runs of a dead worker alone for more than a week. */
+export const LEASE = duration({ min: LEASE_MIN_MS, max: 7 * DAY })
+
+const SCHEMA: Kind<StandardSchema> = {
+  allowed: "a Standard Schema, such as Zod's or Valibot's",
+  read(value, at) {
+    // ArkType's are functions.
+    const isHolder = typeof value === "object" || typeof value === "function"
+    const schema = isHolder ? (value as Partial<StandardSchema>)["~standard"] : undefined
+    if (typeof schema?.validate === "function") return value as StandardSchema
+    throw notAllowed(value, SCHEMA.allowed, at)
+  },
+}
+
+export const TASK_OPTIONS = {
+  name: required(TASK_NAME),
+  payload: SCHEMA,
+  retry: RETRY,
+  timeout: duration({ min: 1 }),
+  lease: LEASE,
+  run: required(callback<(context: TaskContext) => unknown>()),
+} satisfies Record<keyof TaskOptions<unknown, unknown>, Kind<unknown>>
+
 /** Defines a task. Without a schema it takes no payload. */
 export function defineTask<Input = undefined, Output = Input>(
   options: TaskOptions<Input, Output>,
 ): Task<Input, Output> {
-  const { name, payload = null, run } = options
-  if (typeof name !== "string" || !/^[\w.:/-]{1,200}$/.test(name)) {
-    throw new BelfryError(
-      "BELFRY_TASK_INVALID",
-      `Task name ${JSON.stringify(name)} is not valid: use 1 to 200 letters, digits, "_", "-", ".", ":" and "/".`,
-    )
-  }
-  if (typeof run !== "function")
-    throw new BelfryError("BELFRY_TASK_INVALID", `Task "${name}" has no run function.`)
-  if (payload !== null && typeof payload["~standard"]?.validate !== "function") {
-    throw new BelfryError(
-      "BELFRY_TASK_INVALID",
-      `The payload schema of task "${name}" is not a Standard Schema.`,
-    )
-  }
+  const given = checked(options, TASK_OPTIONS, taskDoor(options))
   const task: Task<Input, Output> = {
-    name,
-    payload,
-    retry: options.retry === undefined ? DEFAULT_RETRY : defineRetry(options.retry),
-    timeoutMs: options.timeout === undefined ? null : parseDuration(options.timeout, "timeout"),
-    leaseMs: options.lease === undefined ? null : leaseOf(name, options.lease),
-    run: (context) => run(context as TaskContext<Output>),
+    name: given.name,
+    payload: (given.payload ?? null) as StandardSchema<Input, Output> | null,
+    retry: given.retry ?? DEFAULT_RETRY,
+    timeoutMs: given.timeout ?? null,
+    leaseMs: given.lease ?? null,
+    run: given.run,
     schedule: (id, declared) => declare(task, id, declared),
   }
   return task
 }
 
-function leaseOf(name: string, lease: Duration): number {
-  const leaseMs = parseDuration(lease, "lease")
-  if (leaseMs >= LEASE_MIN_MS) return leaseMs
-  throw new BelfryError(
-    "BELFRY_TASK_INVALID",
-    `The lease of task "${name}" is ${leaseMs}ms; use at least ${LEASE_MIN_MS}ms.`,
-  )
+function taskDoor(options: { name?: unknown } | null | undefined): Door {
+  const name = typeof options?.name === "string" ? ` ${shown(options.name)}` : ""
+  return { code: "BELFRY_TASK_INVALID", subject: `Task${name}` }
 }
 
+const LOCAL = { local: flag }
+
 function declare(task: AnyTask, id: string, options: DeclaredOptions<unknown>): DeclaredSchedule {
-  const { payload, local = false, ...rest } = options
-  // Most schemas answer at once, and then a mistake shows here, where it was made; an asynchronous one waits for start.
-  const checked = checkPayload(task, toPayload(payload, `Payload of schedule "${id}"`))
-  if (isLater(checked)) Promise.resolve(checked).catch(() => undefined)
-  else payloadOrThrow(task, checked)
-  return { id, task, options: rest, payload, isLocal: local }
+  const { payload, local, ...rest } = options ?? {}
+  const { local: isLocal = false } = checked({ local }, LOCAL, scheduleDoor(checkId(id)))
+  // A mistake shows here, where it was made.
+  defineSchedule(rest, { id, task: task.name, payload, owner: null, release: 0, now: null })
+  // So does one in the payload: most schemas answer at once. An asynchronous one waits for start.
+  const checkedPayload = checkPayload(task, toPayload(payload, `Payload of schedule "${id}"`))
+  if (isLater(checkedPayload)) Promise.resolve(checkedPayload).catch(() => undefined)
+  else payloadOrThrow(task, checkedPayload)
+  return { id, task, options: rest, payload, isLocal }
 }
 
 /** A stored payload as the task's code will see it. */

@@ -1,5 +1,8 @@
+import type { Door } from "../core/checked.ts"
 import { DURATION_MAX } from "../core/duration.ts"
 import { BelfryError } from "../core/errors.ts"
+import { duration } from "../core/kinds.ts"
+import { shown } from "../core/shown.ts"
 
 /**
  * What a lock needs of a database, each operation an atom, by the database's own clock. `laws.ts` proves it for every
@@ -34,6 +37,9 @@ export type AcquireAnswer =
   /** By somebody else, who has this much time left. */
   | { readonly outcome: "held"; readonly forMs: number }
 
+export const LOCK_DOOR: Door = { code: "BELFRY_LOCK_INVALID", subject: "Lock" }
+export const LOCK_TTL = duration({ min: 1 })
+
 /** In characters as JavaScript counts them: short enough for an index of any database. */
 const TEXT_MAX = 255
 
@@ -56,16 +62,13 @@ export function assertOwner(name: string, token: string): void {
 function assertText(text: string, what: string): void {
   if (typeof text !== "string" || text === "") throw invalid(`A lock's ${what} is text, and not empty.`)
   if (text.length > TEXT_MAX) {
-    const shown = JSON.stringify(`${text.slice(0, 40)}…`)
     throw invalid(
-      `A lock's ${what} has at most ${TEXT_MAX} characters; ${shown} has ${text.length}. Hash what is longer.`,
+      `A lock's ${what} has at most ${TEXT_MAX} characters; ${shown(text)} has ${text.length}. Hash what is longer.`,
     )
   }
   // Not every database can keep them, and two names that differ in nothing else would become one.
   if (text.includes("\0") || !text.isWellFormed()) {
-    throw invalid(
-      `A lock's ${what} can't have NUL characters or halves of characters: ${JSON.stringify(text)}.`,
-    )
+    throw invalid(`A lock's ${what} can't have NUL characters or halves of characters: ${shown(text)}.`)
   }
 }
 

@@ -1,6 +1,9 @@
-import { type Duration, parseDuration } from "../core/duration.ts"
+import { checked, checkedValue, type Kind } from "../core/checked.ts"
+import type { Duration } from "../core/duration.ts"
 import { BelfryError } from "../core/errors.ts"
-import type { LockBackend } from "./backend.ts"
+import { SECOND } from "../core/instant.ts"
+import { callback, duration, objectWith, required } from "../core/kinds.ts"
+import { LOCK_DOOR, LOCK_TTL, type LockBackend } from "./backend.ts"
 import type { LockClock } from "./clock.ts"
 import { Lock, lockLost } from "./held-lock.ts"
 import { pause, pauseMs } from "./waiting.ts"
@@ -20,7 +23,17 @@ export interface LockOptions extends TryLockOptions {
 /** What work under a lock is given. */
 export type HeldLock = Pick<Lock, "name" | "fence" | "signal">
 
-const DEFAULT_TTL = "30s"
+const DEFAULT_TTL_MS = 30 * SECOND
+
+const TRY_LOCK_OPTIONS = { ttl: LOCK_TTL } satisfies Record<keyof TryLockOptions, Kind<unknown>>
+
+export const LOCK_OPTIONS = {
+  ...TRY_LOCK_OPTIONS,
+  wait: duration(),
+  signal: objectWith<AbortSignal>(["aborted", "addEventListener"], "an AbortSignal"),
+} satisfies Record<keyof LockOptions, Kind<unknown>>
+
+const WORK = required(callback())
 
 interface Wanted {
   readonly name: string
@@ -48,8 +61,9 @@ export class Locks implements AsyncDisposable {
     options: LockOptions,
     work: (lock: HeldLock) => T | Promise<T>,
   ): Promise<Awaited<T>> {
+    checkedValue(work, WORK, { door: LOCK_DOOR, option: "work" })
     const lock = await this.acquire(name, options)
-    const stop = this.#keep(lock, ttlOf(options))
+    const stop = this.#keep(lock, checked(options, LOCK_OPTIONS, LOCK_DOOR).ttl ?? DEFAULT_TTL_MS)
     let result: Awaited<T>
     try {
       result = await work({ name, fence: lock.fence, signal: lock.signal })
@@ -68,9 +82,10 @@ export class Locks implements AsyncDisposable {
 
   /** The lock, once it is ours; rejects with `BELFRY_LOCK_HELD` if that is not within `wait`. */
   async acquire(name: string, options: LockOptions = {}): Promise<Lock> {
-    const wanted = { name, token: this.#clock.newId(), ttlMs: ttlOf(options), isInDoubt: false }
+    const { ttl: ttlMs = DEFAULT_TTL_MS, wait = 0, signal } = checked(options, LOCK_OPTIONS, LOCK_DOOR)
+    const wanted = { name, token: this.#clock.newId(), ttlMs, isInDoubt: false }
     try {
-      return await this.#wait(wanted, parseDuration(options.wait ?? 0, "wait"), options.signal)
+      return await this.#wait(wanted, wait, signal)
     } catch (error) {
       // It may be ours, by an answer that never came: then it would be held for nobody.
       if (wanted.isInDoubt) this.#backend.release(name, wanted.token).catch(() => undefined)
@@ -80,8 +95,9 @@ export class Locks implements AsyncDisposable {
 
   /** The lock if it is free now; null if somebody else holds it. */
   async tryAcquire(name: string, options: TryLockOptions = {}): Promise<Lock | null> {
+    const { ttl = DEFAULT_TTL_MS } = checked(options, TRY_LOCK_OPTIONS, LOCK_DOOR)
     try {
-      return await this.acquire(name, { ttl: options.ttl ?? DEFAULT_TTL })
+      return await this.acquire(name, { ttl })
     } catch (error) {
       if (error instanceof BelfryError && error.code === "BELFRY_LOCK_HELD") return null
       throw error
@@ -145,10 +161,6 @@ export class Locks implements AsyncDisposable {
     let stop = this.#clock.setQuietTimer(ttlMs / 3, beat)
     return () => stop()
   }
-}
-
-function ttlOf({ ttl = DEFAULT_TTL }: TryLockOptions): number {
-  return parseDuration(ttl, "ttl")
 }
 
 function isUnavailable(error: unknown): boolean {

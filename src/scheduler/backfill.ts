@@ -62,12 +62,6 @@ export async function doBackfill(
   plan: BackfillPlan,
   options: { concurrency: number; by: string | null; onProgress?: (done: number, total: number) => void },
 ): Promise<readonly string[]> {
-  const { concurrency } = options
-  if (!Number.isInteger(concurrency) || concurrency < 1)
-    throw new BelfryError(
-      "BELFRY_BACKFILL_INVALID",
-      `The backfill of "${schedule.id}" can't be done: concurrency is ${concurrency}; use a whole number from 1 up.`,
-    )
   const runs = plan.occurrences.map((scheduledFor) =>
     backfillRun(schedule, scheduledFor.getTime(), plan.name, options),
   )
@@ -110,16 +104,13 @@ function backfillIdOf(scheduleId: string, scheduledFor: Instant, name: string): 
 }
 
 function check(schedule: Schedule, range: BackfillRange, now: Instant): void {
-  const { name } = range
   const [from, until] = [range.from.getTime(), range.until.getTime()]
   const problem =
     from > until
       ? `its start ${formatInstant(from)} is after its end ${formatInstant(until)}`
       : until > now
         ? `its end ${formatInstant(until)} is in the future`
-        : /^[A-Za-z0-9_-]{1,64}$/.test(name)
-          ? null
-          : `its name ${JSON.stringify(name)} must be 1 to 64 letters, digits, "_" and "-"`
+        : null
   if (problem !== null) {
     throw new BelfryError(
       "BELFRY_BACKFILL_INVALID",

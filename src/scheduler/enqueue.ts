@@ -1,9 +1,10 @@
-import { type Duration, parseDuration } from "../core/duration.ts"
-import { BelfryError } from "../core/errors.ts"
-import { parseInstant } from "../core/instant.ts"
+import { checked, checkedValue, type Door, type Kind } from "../core/checked.ts"
+import type { Duration } from "../core/duration.ts"
 import { toPayload } from "../core/json.ts"
+import { duration, instant, record, remark, required } from "../core/kinds.ts"
+import { CONCURRENCY, KEY, RUN_ID, TASK_NAME, taskOr } from "../core/limits.ts"
 import type { PriorityOption, RetryOptions, When } from "../core/options.ts"
-import { defineRetry, priorityOf } from "../core/policies.ts"
+import { PRIORITY, RETRY } from "../core/policies.ts"
 import type { NewRun } from "../core/run.ts"
 import type { Clock } from "../engine/clock.ts"
 import { type AnyTask, validatePayload } from "../engine/task.ts"
@@ -32,30 +33,37 @@ export interface Enqueued {
   readonly runId: string
 }
 
-/** Checks everything before anything is stored. */
+export const ENQUEUE_OPTIONS = {
+  id: RUN_ID,
+  delay: duration(),
+  at: instant,
+  priority: PRIORITY,
+  key: KEY,
+  concurrency: record({ key: required(KEY), limit: required(CONCURRENCY) }),
+  retry: RETRY,
+  timeout: duration({ min: 1 }),
+  by: remark,
+} satisfies Record<keyof EnqueueOptions, Kind<unknown>>
+
+const DOOR: Door = { code: "BELFRY_RUN_INVALID", subject: "enqueue" }
+
+/** Checks everything before anything is stored; the payload by the task's schema, where this process knows the task. */
 export async function newRunFor(
-  task: AnyTask | string,
-  payload: unknown,
-  options: EnqueueOptions,
-  clock: Clock,
+  asked: AnyTask | string,
+  about: { payload: unknown; options: EnqueueOptions; clock: Clock; tasks: ReadonlyMap<string, AnyTask> },
 ): Promise<NewRun> {
-  const name = typeof task === "string" ? task : task.name
-  if (name === "") throw new BelfryError("BELFRY_RUN_INVALID", "The task's name is empty.")
-  const stored = toPayload(payload, `Payload of task "${name}"`)
+  const task = checkedValue(asked, required(taskOr(TASK_NAME)), { door: DOOR, option: "task" })
+  const known = typeof asked === "string" ? about.tasks.get(task) : asked
+  const given = checked(about.options, ENQUEUE_OPTIONS, DOOR)
+  const payload = toPayload(about.payload, `Payload of task "${task}"`)
   // In the form it is stored in: what JSON changes (a Date, say) must show here, not at the run.
-  if (typeof task !== "string") await validatePayload(task, stored)
-  const { concurrency, key, retry, timeout } = options
-  if (concurrency !== undefined && (!Number.isInteger(concurrency.limit) || concurrency.limit < 1)) {
-    throw new BelfryError(
-      "BELFRY_RUN_INVALID",
-      `concurrency.limit is ${concurrency.limit}; use a whole number from 1 up.`,
-    )
-  }
+  if (known !== undefined) await validatePayload(known, payload)
+  const { key, concurrency } = given
   return {
-    id: checkRunId(options.id ?? clock.newId()),
-    task: name,
-    payload: stored,
-    priority: priorityOf(options.priority),
+    id: given.id ?? about.clock.newId(),
+    task,
+    payload,
+    priority: given.priority ?? 0,
     scheduleId: null,
     scheduledFor: null,
     triggeredBy: "api",
@@ -65,21 +73,13 @@ export async function newRunFor(
     liveKey: key === undefined ? null : `key:${key}`,
     concurrencyKey: concurrency === undefined ? null : `key:${concurrency.key}`,
     concurrencyLimit: concurrency?.limit ?? null,
-    retry: retry === undefined ? null : defineRetry(retry),
-    timeoutMs: timeout === undefined ? null : parseDuration(timeout, "timeout"),
+    retry: given.retry ?? null,
+    timeoutMs: given.timeout ?? null,
     reason: null,
-    by: options.by ?? null,
+    by: given.by ?? null,
     state: "pending",
-    delayMs: options.delay === undefined ? 0 : parseDuration(options.delay, "delay"),
-    notBefore: options.at === undefined ? null : parseInstant(options.at, "at"),
+    delayMs: given.delay ?? 0,
+    notBefore: given.at ?? null,
     message: null,
   }
-}
-
-function checkRunId(id: string): string {
-  if (typeof id === "string" && /^[\w.:@~+/-]{1,300}$/.test(id)) return id
-  throw new BelfryError(
-    "BELFRY_RUN_INVALID",
-    `Run id ${JSON.stringify(id)} is not valid: use 1 to 300 letters, digits and "_", "-", ".", ":", "@", "~", "+", "/".`,
-  )
 }

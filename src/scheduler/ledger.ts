@@ -1,5 +1,7 @@
-import { parseInstant } from "../core/instant.ts"
+import { checked, type Door, type Kind } from "../core/checked.ts"
+import { instant, part, required } from "../core/kinds.ts"
 import { firstLatenessMs } from "../core/lateness.ts"
+import { LOOKUP, PAGE } from "../core/limits.ts"
 import type { When } from "../core/options.ts"
 import type { Run, RunState, TriggeredBy } from "../core/run.ts"
 import type { Store } from "../store/store.ts"
@@ -38,15 +40,20 @@ export interface LedgerPage {
   readonly limit?: number
 }
 
+export const LEDGER_PAGE = {
+  before: part({ scheduledFor: required(instant), runId: required(LOOKUP) }),
+  limit: PAGE,
+} satisfies Record<keyof LedgerPage, Kind<unknown>>
+
+const DOOR: Door = { code: "BELFRY_SCHEDULE_INVALID", subject: "schedules.occurrences" }
+
 export async function readLedger(store: Store, scheduleId: string, page: LedgerPage): Promise<Ledger> {
-  const limit = Math.min(Math.max(1, page.limit ?? 50), 1_000)
-  const { before } = page
+  const { before, limit = 50 } = checked(page, LEDGER_PAGE, DOOR)
   const runs = await store.findRuns(
     { scheduleId },
     {
       orderBy: "scheduledFor",
-      before:
-        before === undefined ? null : { at: parseInstant(before.scheduledFor, "cursor"), id: before.runId },
+      before: before === undefined ? null : { at: before.scheduledFor, id: before.runId },
       limit,
     },
   )

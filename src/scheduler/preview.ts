@@ -1,4 +1,5 @@
-import type { Instant } from "../core/instant.ts"
+import { BelfryError } from "../core/errors.ts"
+import { formatInstant, type Instant } from "../core/instant.ts"
 import { newestPassed, upcomingAfter } from "../core/occurrence.ts"
 import type { Schedule } from "../core/schedule.ts"
 
@@ -9,21 +10,44 @@ export interface OccurrenceView {
   readonly isSkipped: boolean
 }
 
+/** More would keep the process from everything else for too long. */
+const PASSED_OVER_MAX = 100_000
+
 /**
- * The next occurrences, by the same functions that fire them. Counts the runs it shows as if they had been: the schedule
- * may be spent by then.
+ * The next occurrences, by the same functions that fire them; with `after`, those after it. Counts the runs on the way as if
+ * they had been: the schedule may be spent by then.
  */
-export function upcoming(schedule: Schedule, now: Instant, count: number): readonly OccurrenceView[] {
+export function upcoming(
+  schedule: Schedule,
+  now: Instant,
+  { count, after }: { count: number; after: Instant | null },
+): readonly OccurrenceView[] {
   const found: OccurrenceView[] = []
+  const from = settledBy(schedule, now)
   let { runCount } = schedule
-  let occurrence = upcomingAfter(schedule, settledBy(schedule, now))
-  while (occurrence !== null && found.length < count) {
+  let occurrence = upcomingAfter(schedule, isIndependent(schedule) ? Math.max(from, after ?? from) : from)
+  for (let seen = 0; occurrence !== null && found.length < count; seen++) {
     const { scheduledFor, dueAt, isSkipped } = occurrence
-    found.push({ scheduledFor: new Date(scheduledFor), dueAt: new Date(dueAt), isSkipped })
+    if (after === null || scheduledFor > after)
+      found.push({ scheduledFor: new Date(scheduledFor), dueAt: new Date(dueAt), isSkipped })
+    else if (seen >= PASSED_OVER_MAX) throw tooFar(schedule, after)
     if (!isSkipped) runCount++
     occurrence = upcomingAfter({ ...schedule, runCount }, scheduledFor + (isSkipped ? 0 : schedule.spacingMs))
   }
   return found
+}
+
+/** Which occurrences come doesn't depend on those before: those can be passed over at once. */
+function isIndependent({ maxRuns, spacingMs }: Schedule): boolean {
+  return maxRuns === null && spacingMs === 0
+}
+
+function tooFar({ id }: Schedule, after: Instant): BelfryError {
+  return new BelfryError(
+    "BELFRY_SCHEDULE_INVALID",
+    `schedules.preview: after is ${formatInstant(after)}; "${id}" has more than ${PASSED_OVER_MAX} occurrences until then. Use an earlier time.`,
+    { details: { id, option: "after" } },
+  )
 }
 
 /** What lies before is no longer to come: settled, past, or dropped by a pause with an end. */

@@ -1,5 +1,9 @@
-import { type Duration, formatDuration, parseDuration } from "../core/duration.ts"
+import { type Checked, checked, checkedValue, type Door, type Kind } from "../core/checked.ts"
+import { type Duration, formatDuration } from "../core/duration.ts"
 import { BelfryError } from "../core/errors.ts"
+import { SECOND } from "../core/instant.ts"
+import { choice, duration, instant, integer, list, part, remark, required } from "../core/kinds.ts"
+import { LOOKUP, PAGE, taskOr } from "../core/limits.ts"
 import {
   cancel,
   isAlreadyMade,
@@ -29,6 +33,30 @@ export interface RunQuery {
   readonly before?: Pick<RunView, "createdAt" | "id">
 }
 
+const STATES = choice<RunState>("pending", "running", "succeeded", "failed", "cancelled", "skipped")
+const TRIGGERED_BY = choice<TriggeredBy>("schedule", "catchup", "manual", "backfill", "api")
+
+const RUN_FILTER = {
+  schedule: LOOKUP,
+  task: taskOr(LOOKUP),
+  state: oneOrMore(STATES),
+  triggeredBy: oneOrMore(TRIGGERED_BY),
+} satisfies Record<Exclude<keyof RunQuery, "limit" | "before">, Kind<unknown>>
+
+export const RUN_QUERY = {
+  ...RUN_FILTER,
+  limit: PAGE,
+  before: part({ createdAt: required(instant), id: required(LOOKUP) }),
+} satisfies Record<keyof RunQuery, Kind<unknown>>
+
+export const LOG_PAGE = {
+  after: part({ attempt: required(integer(0, 1_000_000)), number: required(integer(0, 1_000_000_000)) }),
+  limit: integer(1, 10_000),
+}
+
+const WAIT = { timeout: duration() }
+const BECAUSE = { reason: remark, by: remark } satisfies Record<keyof Because, Kind<unknown>>
+
 const TRIES = 20
 /** Somebody who waits for long needn't know to the millisecond. */
 const WAIT_STEP_MAX_MS = 1_000
@@ -47,8 +75,9 @@ export class Runs {
 
   /** Null if there is none. */
   async get(id: string): Promise<RunView | null> {
+    const runId = idOf(id, "runs.get")
     await this.#ready()
-    const run = await this.#find(id)
+    const run = await this.#find(runId)
     return run === null ? null : runView(run)
   }
 
@@ -57,13 +86,14 @@ export class Runs {
    * the store is away it goes on trying. Rejects if the store is still away when the time is over.
    */
   async wait(id: string, options: { timeout?: Duration } = {}): Promise<RunView | null> {
-    const timeoutMs = parseDuration(options.timeout ?? "30s", "timeout")
-    const deadline = this.#clock.monotonic() + timeoutMs
+    const runId = idOf(id, "runs.wait")
+    const { timeout = 30 * SECOND } = checked(options, WAIT, doorOf("runs.wait"))
+    const deadline = this.#clock.monotonic() + timeout
     for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, WAIT_STEP_MAX_MS)) {
-      const look = await this.#look(id)
+      const look = await this.#look(runId)
       if (look.run !== null && isFinished(look.run.state)) return runView(look.run)
       const leftMs = deadline - this.#clock.monotonic()
-      if (leftMs <= 0 && look.run === null) throw notSeen(id, timeoutMs, look.fault)
+      if (leftMs <= 0 && look.run === null) throw notSeen(runId, timeout, look.fault)
       if (leftMs <= 0) return null
       await new Promise<void>((resolve) => {
         this.#clock.setTimer(Math.min(pauseMs, leftMs), resolve)
@@ -73,37 +103,41 @@ export class Runs {
 
   /** Newest first. */
   async list(query: RunQuery = {}): Promise<readonly RunView[]> {
+    const { before, limit = 50, ...filter } = checked(query, RUN_QUERY, doorOf("runs.list"))
     await this.#ready()
-    const { before, limit = 50 } = query
     const page = {
       orderBy: "createdAt",
-      before: before === undefined ? null : { at: before.createdAt.getTime(), id: before.id },
-      limit: Math.min(Math.max(1, limit), 1_000),
+      before: before === undefined ? null : { at: before.createdAt, id: before.id },
+      limit,
     } as const
-    return (await this.#store.findRuns(filterOf(query), page)).map(runView)
+    return (await this.#store.findRuns(filterOf(filter), page)).map(runView)
   }
 
   /** How many, by state. */
   async count(query: Omit<RunQuery, "limit" | "before"> = {}): Promise<Readonly<Record<RunState, number>>> {
+    const filter = checked(query, RUN_FILTER, doorOf("runs.count"))
     await this.#ready()
-    return this.#store.countRuns(filterOf(query))
+    return this.#store.countRuns(filterOf(filter))
   }
 
   /** Final at once. A worker that is performing it hears of it, and can't finish it any more. */
-  cancel(id: string, because: Because = {}): Promise<RunView> {
-    const why = { reason: because.reason ?? null, by: because.by ?? null }
-    return this.#step(id, "cancelled", (run) => cancel(run, why))
+  async cancel(id: string, because: Because = {}): Promise<RunView> {
+    const { reason = null, by = null } = checked(because, BECAUSE, doorOf("runs.cancel"))
+    return this.#step(idOf(id, "runs.cancel"), "cancelled", (run) => cancel(run, { reason, by }))
   }
 
   /** A failed or cancelled run is tried again, as the same run. */
-  retry(id: string, because: Because = {}): Promise<RunView> {
-    return this.#step(id, "tried again", (run) => retry(run, because.by ?? null))
+  async retry(id: string, because: Because = {}): Promise<RunView> {
+    const { by = null } = checked(because, BECAUSE, doorOf("runs.retry"))
+    return this.#step(idOf(id, "runs.retry"), "tried again", (run) => retry(run, by))
   }
 
   /** Takes a running run away from its worker and makes it due at once. */
-  release(id: string, because: Because = {}): Promise<RunView> {
-    const reason = because.reason ?? "Released by an operator"
-    return this.#step(id, "released", (run) => (run.state === "running" ? release(run, reason) : null))
+  async release(id: string, because: Because = {}): Promise<RunView> {
+    const { reason = "Released by an operator" } = checked(because, BECAUSE, doorOf("runs.release"))
+    return this.#step(idOf(id, "runs.release"), "released", (run) =>
+      run.state === "running" ? release(run, reason) : null,
+    )
   }
 
   /** Attempt by attempt, in order; `after` is the last line seen. */
@@ -111,14 +145,10 @@ export class Runs {
     id: string,
     page: { after?: Pick<LogLineView, "attempt" | "number">; limit?: number } = {},
   ): Promise<readonly LogLineView[]> {
+    const runId = idOf(id, "runs.logs")
+    const { after = null, limit = 1_000 } = checked(page, LOG_PAGE, doorOf("runs.logs"))
     await this.#ready()
-    const { after, limit = 1_000 } = page
-    const lines = await this.#store.readLogs({
-      runId: id,
-      after: after === undefined ? null : { attempt: after.attempt, number: after.number },
-      limit: Math.min(limit, 10_000),
-    })
-    return lines.map(logLineView)
+    return (await this.#store.readLogs({ runId, after, limit })).map(logLineView)
   }
 
   /** The run as it is, or why it can't be seen just now. */
@@ -175,13 +205,28 @@ function notSeen(id: string, timeoutMs: number, fault: unknown): BelfryError {
   return new BelfryError("BELFRY_STORE_UNAVAILABLE", text, { details: { id }, cause: fault })
 }
 
-function filterOf({ schedule, task, state, triggeredBy }: RunQuery) {
+function doorOf(method: string): Door {
+  return { code: "BELFRY_RUN_INVALID", subject: method }
+}
+
+function idOf(id: unknown, method: string): string {
+  return checkedValue(id, required(LOOKUP), { door: doorOf(method), option: "id" })
+}
+
+/** One choice by itself, or a list of them. */
+function oneOrMore<Choice extends string>(one: Kind<Choice>): Kind<readonly Choice[]> {
+  const several = list(one, { min: 1, max: 20 })
+  return {
+    allowed: `${one.allowed}, or a list of them`,
+    read: (value, at) => (Array.isArray(value) ? several.read(value, at) : [one.read(value, at)]),
+  }
+}
+
+function filterOf({ schedule, task, state, triggeredBy }: Checked<typeof RUN_FILTER>) {
   return {
     ...(schedule === undefined ? {} : { scheduleId: schedule }),
-    ...(task === undefined ? {} : { task: typeof task === "string" ? task : task.name }),
-    ...(state === undefined ? {} : { states: typeof state === "string" ? [state] : state }),
-    ...(triggeredBy === undefined
-      ? {}
-      : { triggeredBy: typeof triggeredBy === "string" ? [triggeredBy] : triggeredBy }),
+    ...(task === undefined ? {} : { task }),
+    ...(state === undefined ? {} : { states: state }),
+    ...(triggeredBy === undefined ? {} : { triggeredBy }),
   }
 }

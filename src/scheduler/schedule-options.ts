@@ -1,4 +1,7 @@
+import type { Kind } from "../core/checked.ts"
+import { SCHEDULE_OPTIONS } from "../core/definition.ts"
 import { BelfryError } from "../core/errors.ts"
+import { payload } from "../core/kinds.ts"
 import type { ScheduleOptions, TriggerOptions } from "../core/options.ts"
 import type { ScheduleDefinition } from "../core/schedule.ts"
 import type { Trigger } from "../core/timetable.ts"
@@ -10,18 +13,21 @@ export type ScheduleChanges = {
   readonly payload?: unknown
 }
 
-const TRIGGER_OPTIONS = ["cron", "dayMatch", "every", "anchor", "at", "in", "triggers"] as const
+export const SCHEDULE_CHANGES = { ...SCHEDULE_OPTIONS, payload } satisfies Record<
+  keyof ScheduleChanges,
+  Kind<unknown>
+>
 
-/** The options that would define what is stored, with the changes laid over them. */
+const TRIGGERS = ["cron", "dayMatch", "every", "anchor", "at", "in", "triggers"] as const
+
+/** The options that would define what is stored, with the changes laid over them. Only known options are looked at. */
 export function changedOptions(stored: ScheduleDefinition, changes: ScheduleChanges): ScheduleOptions {
   // A new trigger replaces all there were: adding one is done by naming them all. So those that can't be read are mended.
-  const isRetimed = TRIGGER_OPTIONS.some(
-    (option) => changes[option] !== undefined && changes[option] !== null,
-  )
+  const isRetimed = TRIGGERS.some((option) => changes[option] !== undefined && changes[option] !== null)
   const merged: Record<string, unknown> = { ...optionsOf(isRetimed ? { ...stored, triggers: [] } : stored) }
   if (isRetimed) delete merged["triggers"]
-  const { payload: _payload, ...options } = changes
-  for (const [option, value] of Object.entries(options)) {
+  for (const option of Object.keys(SCHEDULE_OPTIONS) as (keyof ScheduleOptions)[]) {
+    const value = changes[option]
     if (value === null) delete merged[option]
     else if (value !== undefined) merged[option] = value
   }

@@ -1,6 +1,7 @@
 import { hostname } from "node:os"
+import { checked } from "../core/checked.ts"
 import { newSchedule } from "../core/definition.ts"
-import { type Duration, parseDuration } from "../core/duration.ts"
+import type { Duration } from "../core/duration.ts"
 import { BelfryError } from "../core/errors.ts"
 import { MINUTE, SECOND } from "../core/instant.ts"
 import type { Rhythm } from "../core/liveness.ts"
@@ -11,7 +12,7 @@ import { Engine, type Role } from "../engine/engine.ts"
 import { Events, type Hooks } from "../engine/events.ts"
 import { jsonLogger, type Logger } from "../engine/logger.ts"
 import { DEFAULT_RETENTION } from "../engine/pruning.ts"
-import { type AnyTask, type DeclaredSchedule, LEASE_MIN_MS, type Task } from "../engine/task.ts"
+import type { AnyTask, DeclaredSchedule, Task } from "../engine/task.ts"
 import type { Store } from "../store/store.ts"
 import {
   checkDeclaredPayloads,
@@ -20,9 +21,19 @@ import {
   type ReconcileReport,
   reconcileDeclared,
 } from "./declared.ts"
+import { missingAmong } from "./dependencies.ts"
 import type { Enqueued, EnqueueOptions } from "./enqueue.ts"
 import { withOwnHints } from "./hinting-store.ts"
 import { Runs } from "./runs.ts"
+import {
+  checkedSchedulerOptions,
+  doorOf,
+  type GivenOptions,
+  RECONCILE_OPTIONS,
+  START_OPTIONS,
+  STOP_OPTIONS,
+  WORKERS_PAGE,
+} from "./scheduler-options.ts"
 import { Schedules } from "./schedules.ts"
 import { type WorkerView, workerView } from "./views.ts"
 import { enqueueOne, WithinTransaction } from "./within.ts"
@@ -83,30 +94,38 @@ export class Scheduler {
   #stopping: Promise<void> | null = null
 
   constructor(options: SchedulerOptions) {
-    const { store, clock = systemClock, logger = jsonLogger(), owner = "code", release = 0 } = options
+    const given = checkedSchedulerOptions(options)
+    const { store, clock = systemClock, logger = jsonLogger(), owner = "code", release = 0 } = given
     this.#given = store
     this.#clock = clock
     this.#logger = logger
-    this.#tasks = tasksByName(options.tasks ?? [])
-    this.#declared = options.schedules ?? []
+    this.#tasks = tasksByName(given.tasks ?? [])
+    this.#declared = given.schedules ?? []
     const about = { tasks: this.#tasks, owner, release }
     const defined = defineDeclared(this.#declared, about)
     const isLocal = new Set(this.#declared.filter((schedule) => schedule.isLocal).map(({ id }) => id))
     this.#local = defined.filter(({ id }) => isLocal.has(id))
-    const prune = options.prune ?? options.owner !== undefined
+    const prune = given.prune ?? given.owner !== undefined
     this.#set = { owner, release, prune, declared: defined.filter(({ id }) => !isLocal.has(id)) }
-    this.#rhythm = rhythmOf(options)
+    this.#rhythm = { leaseMs: given.lease ?? 30 * SECOND, pollMs: given.pollInterval ?? MINUTE }
     const tasks = [...this.#tasks.values()]
-    this.#engine = engineOf(options, { ...this.#rhythm, store, clock, logger, tasks })
+    this.#engine = engineOf(given, { ...this.#rhythm, store, clock, logger, tasks })
     const ready = () => this.#open()
     this.#store = withOwnHints(store, (hint) => this.#engine.hint(hint))
-    this.schedules = new Schedules({ store: this.#store, clock, tasks: this.#tasks, ready })
+    this.schedules = new Schedules({
+      store: this.#store,
+      clock,
+      tasks: this.#tasks,
+      declared: idsOf(defined),
+      ready,
+    })
     this.runs = new Runs({ store: this.#store, clock, ready })
   }
 
   /** Reconciles what is declared, then fires and works. Starting twice is starting once. */
   start(options: StartOptions = {}): Promise<void> {
-    this.#starting ??= this.#start(options).catch((error: unknown) => {
+    const given = checked(options, START_OPTIONS, doorOf("start"))
+    this.#starting ??= this.#start(given.roles ?? null).catch((error: unknown) => {
       this.#starting = null
       throw error
     })
@@ -119,9 +138,8 @@ export class Scheduler {
    * Stopping twice is stopping once.
    */
   stop(options: { timeout?: Duration } = {}): Promise<void> {
-    const timeoutMs =
-      options.timeout === undefined ? 30 * SECOND : parseDuration(options.timeout, "stop timeout")
-    this.#stopping ??= this.#engine.stop(timeoutMs, this.#starting)
+    const { timeout = 30 * SECOND } = checked(options, STOP_OPTIONS, doorOf("stop"))
+    this.#stopping ??= this.#engine.stop(timeout, this.#starting)
     return this.#stopping
   }
 
@@ -144,16 +162,20 @@ export class Scheduler {
    */
   within(transaction: unknown): WithinTransaction {
     const ready = () => this.#open()
-    return new WithinTransaction(this.#given, transaction, { clock: this.#clock, tasks: this.#tasks, ready })
+    const declared = idsOf([...this.#set.declared, ...this.#local])
+    return new WithinTransaction(this.#given, transaction, {
+      clock: this.#clock,
+      tasks: this.#tasks,
+      declared,
+      ready,
+    })
   }
 
   /** Makes the store's schedules of this owner those declared; with `dryRun`, only says what would happen. */
   async reconcile(options: { dryRun?: boolean } = {}): Promise<ReconcileReport> {
+    const { dryRun = false } = checked(options, RECONCILE_OPTIONS, doorOf("reconcile"))
     await this.#open()
-    return reconcileDeclared(this.#store, this.#set, {
-      dryRun: options.dryRun ?? false,
-      logger: this.#logger,
-    })
+    return reconcileDeclared(this.#store, this.#set, { dryRun, logger: this.#logger })
   }
 
   /**
@@ -161,9 +183,9 @@ export class Scheduler {
    * lease and poll interval: give it those of the workers.
    */
   async workers(page: { after?: string; limit?: number } = {}): Promise<readonly WorkerView[]> {
+    const { after = null, limit = 100 } = checked(page, WORKERS_PAGE, doorOf("workers"))
     await this.#open()
-    const { after = null, limit = 100 } = page
-    const workers = await this.#store.findWorkers({ afterId: after, limit: Math.min(limit, 1_000) })
+    const workers = await this.#store.findWorkers({ afterId: after, limit })
     // Read after the workers: a beat in between makes nobody look silent.
     const now = await this.#store.now()
     return workers.map((worker) => workerView(worker, this.#rhythmOf(worker.tasks), now))
@@ -198,15 +220,16 @@ export class Scheduler {
     return this.#opening
   }
 
-  async #start({ roles }: StartOptions): Promise<void> {
+  async #start(roles: readonly Role[] | null): Promise<void> {
     if (this.#stopping !== null)
       throw new BelfryError("BELFRY_STORE_CLOSED", "This scheduler was stopped; create a new one.")
     await this.#open()
     await checkDeclaredPayloads(this.#declared)
+    await this.#warnOfMissing()
     if (this.#set.declared.length > 0 || this.#set.prune) await this.reconcile()
     const now = await this.#store.now()
     await this.#engine.start({
-      roles: roles ?? null,
+      roles,
       declared: this.#set.declared.map(({ id }) => id),
       // Anchored at the epoch, so that every process counts intervals alike.
       local: this.#local.map(({ id, definition }) =>
@@ -214,11 +237,29 @@ export class Scheduler {
       ),
     })
   }
+
+  /** Not refused: the schedule may be another program's, which is deployed a moment later. */
+  async #warnOfMissing(): Promise<void> {
+    const declared = [...this.#set.declared, ...this.#local]
+    const known = idsOf(declared)
+    const wanted = declared.flatMap(({ definition }) =>
+      definition.dependsOn.map(({ scheduleId }) => scheduleId),
+    )
+    const missing = await missingAmong(this.#store, new Set(wanted.filter((id) => !known.has(id))))
+    if (missing.length === 0) return
+    const text =
+      "Declared schedules depend on schedules that don't exist: their occurrences are skipped until those succeed"
+    this.#logger.warn({ component: "reconcile", missing }, text)
+  }
 }
 
 /** Makes a scheduler. Mistakes in tasks and schedules are thrown here; nothing is started. */
 export function createScheduler(options: SchedulerOptions): Scheduler {
   return new Scheduler(options)
+}
+
+function idsOf(declared: readonly Declared[]): ReadonlySet<string> {
+  return new Set(declared.map(({ id }) => id))
 }
 
 function tasksByName(tasks: readonly AnyTask[]): ReadonlyMap<string, AnyTask> {
@@ -231,45 +272,22 @@ function tasksByName(tasks: readonly AnyTask[]): ReadonlyMap<string, AnyTask> {
   return byName
 }
 
-function rhythmOf({ lease = 30 * SECOND, pollInterval = MINUTE }: SchedulerOptions): Rhythm {
-  const leaseMs = parseDuration(lease, "lease")
-  const pollMs = parseDuration(pollInterval, "pollInterval")
-  check("lease", leaseMs >= LEASE_MIN_MS, leaseMs, `at least ${LEASE_MIN_MS}ms`)
-  check("pollInterval", pollMs >= 10, pollMs, "at least 10ms")
-  return { leaseMs, pollMs }
-}
-
 function engineOf(
-  options: SchedulerOptions,
+  { concurrency = 10, nextDelay = 0, retention, hooks = {} }: GivenOptions,
   parts: Rhythm & { store: Store; clock: Clock; logger: Logger; tasks: readonly AnyTask[] },
 ): Engine {
-  const { concurrency = 10, nextDelay = 0, retention = {} } = options
-  check(
-    "concurrency",
-    Number.isInteger(concurrency) && concurrency >= 1 && concurrency <= 10_000,
-    concurrency,
-    "1 to 10000",
-  )
   const host = hostname()
   return new Engine({
     ...parts,
     worker: `${host}:${process.pid}:${parts.clock.newId().slice(-8)}`,
     host,
     pid: process.pid,
-    events: new Events(options.hooks ?? {}, parts.logger),
+    events: new Events(hooks, parts.logger),
     slots: concurrency,
-    nextDelayMs: parseDuration(nextDelay, "nextDelay"),
+    nextDelayMs: nextDelay,
     retention: {
-      olderThanMs:
-        retention.age === undefined
-          ? DEFAULT_RETENTION.olderThanMs
-          : parseDuration(retention.age, "retention.age"),
-      keepPerSchedule: retention.perSchedule ?? DEFAULT_RETENTION.keepPerSchedule,
+      olderThanMs: retention?.age ?? DEFAULT_RETENTION.olderThanMs,
+      keepPerSchedule: retention?.perSchedule ?? DEFAULT_RETENTION.keepPerSchedule,
     },
   })
-}
-
-function check(option: string, isValid: boolean, value: unknown, allowed: string): void {
-  if (!isValid)
-    throw new BelfryError("BELFRY_SCHEDULER_INVALID", `${option} is ${String(value)}; use ${allowed}.`)
 }

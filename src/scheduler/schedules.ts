@@ -1,22 +1,39 @@
+import { checked, checkedValue } from "../core/checked.ts"
 import { defineSchedule, newSchedule } from "../core/definition.ts"
 import { BelfryError } from "../core/errors.ts"
-import { type Instant, parseInstant } from "../core/instant.ts"
+import type { Instant } from "../core/instant.ts"
 import { toPayload } from "../core/json.ts"
 import { describeTriggers } from "../core/new-run.ts"
 import type { ScheduleOptions, When } from "../core/options.ts"
+import { checkId, scheduleDoor } from "../core/policies.ts"
 import type { Schedule, ScheduleDefinition } from "../core/schedule.ts"
-import { move, occurrenceToCome, pause, reschedule, restore, resume, skip, type Why } from "../core/steer.ts"
-import { storable } from "../core/thrown.ts"
+import { move, occurrenceToCome, pause, reschedule, restore, resume, skip } from "../core/steer.ts"
 import type { Clock } from "../engine/clock.ts"
 import { type AnyTask, type PayloadOption, type Task, validatePayload } from "../engine/task.ts"
 import { accepted } from "../store/refused.ts"
 import type { Store } from "../store/store.ts"
 import { BACKFILL_MAX, type BackfillPlan, type BackfillRange, doBackfill, planBackfill } from "./backfill.ts"
 import { editSchedule, requireSchedule, steerSchedule } from "./change-schedule.ts"
+import { checkDependencies } from "./dependencies.ts"
 import { type Ledger, type LedgerPage, readLedger } from "./ledger.ts"
 import { type OccurrenceView, upcoming } from "./preview.ts"
-import { changedOptions, type ScheduleChanges } from "./schedule-options.ts"
-import { cancelUnfinished, manualRun, type TriggerNowOptions } from "./trigger.ts"
+import { changedOptions, SCHEDULE_CHANGES, type ScheduleChanges } from "./schedule-options.ts"
+import {
+  BACKFILL_OPTIONS,
+  BACKFILL_PLAN,
+  CREATE_OPTIONS,
+  countOf,
+  doorOf,
+  idOf,
+  instantOf,
+  optionalInstantOf,
+  PAUSE_OPTIONS,
+  PLAN_BACKFILL_OPTIONS,
+  PREVIEW_OPTIONS,
+  UPDATE_BASE,
+  whyOf,
+} from "./steering-options.ts"
+import { cancelUnfinished, manualRun, TRIGGER_NOW_OPTIONS, type TriggerNowOptions } from "./trigger.ts"
 import { type ScheduleView, scheduleView } from "./views.ts"
 
 export type { TriggerNowOptions } from "./trigger.ts"
@@ -52,29 +69,37 @@ export class Schedules {
   readonly #store: Store
   readonly #clock: Clock
   readonly #tasks: ReadonlyMap<string, AnyTask>
+  readonly #declared: ReadonlySet<string>
   readonly #ready: () => Promise<void>
 
   constructor(about: {
     store: Store
     clock: Clock
     tasks: ReadonlyMap<string, AnyTask>
+    /** Ids that this process declares; local ones are in no store. */
+    declared: ReadonlySet<string>
     ready: () => Promise<void>
   }) {
     this.#store = about.store
     this.#clock = about.clock
     this.#tasks = about.tasks
+    this.#declared = about.declared
     this.#ready = about.ready
   }
 
   /** Fails if the id is taken. Nothing fires before the first occurrence, unless `startImmediately`. */
   async create<Input>(id: string, options: CreateOptions<Input>): Promise<ScheduleView> {
+    const given = checked(options, CREATE_OPTIONS, scheduleDoor(checkId(id)))
     await this.#ready()
-    const { task, payload, startImmediately = false, ...rest } = options as CreateOptions<unknown>
-    const name = typeof task === "string" ? task : task.name
-    await this.#checkPayload(name, payload)
+    const { task: _task, payload, startImmediately: _now, ...rest } = options as CreateOptions<unknown>
+    await this.#checkPayload(given.task, payload)
     const now = await this.#store.now()
-    const definition = defineSchedule(rest, { id, task: name, payload, owner: null, release: 0, now })
-    const schedule = startImmediately ? startingNow(id, definition, now) : newSchedule(id, definition, now)
+    const about = { id, task: given.task, payload, owner: null, release: 0, now }
+    const definition = defineSchedule(rest, about)
+    await checkDependencies(this.#store, id, definition, { stored: null, declared: this.#declared })
+    const schedule = given.startImmediately
+      ? startingNow(id, definition, now)
+      : newSchedule(id, definition, now)
     if (schedule.finishedAt !== null) {
       throw new BelfryError(
         "BELFRY_SCHEDULE_INVALID",
@@ -91,8 +116,9 @@ export class Schedules {
 
   /** Null if there is none. */
   async get(id: string): Promise<ScheduleView | null> {
+    const ids = [idOf(id, "get")]
     await this.#ready()
-    const [schedule] = await this.#store.findSchedules({ ids: [id] }, { afterId: null, limit: 1 })
+    const [schedule] = await this.#store.findSchedules({ ids }, { afterId: null, limit: 1 })
     return schedule === undefined ? null : scheduleView(schedule)
   }
 
@@ -113,15 +139,21 @@ export class Schedules {
 
   /** Changes only what is named; the next occurrence moves only if what is changed says when. */
   async update(id: string, changes: ScheduleChanges, based: { ifRevision: number }): Promise<ScheduleView> {
+    const scheduleId = idOf(id, "update")
+    const given = checked(changes, SCHEDULE_CHANGES, scheduleDoor(scheduleId))
+    const { ifRevision } = checked(based, UPDATE_BASE, doorOf("update"))
     await this.#ready()
-    const edited = await editSchedule(this.#store, id, {
-      ifRevision: based.ifRevision,
+    const edited = await editSchedule(this.#store, scheduleId, {
+      ifRevision,
       define: async (stored) => {
-        const payload = changes.payload === undefined ? stored.payload : changes.payload
+        const payload = given.payload === undefined ? stored.payload : given.payload
         await this.#checkPayload(stored.task, payload)
         const { task, owner, release } = stored
         const now = await this.#store.now()
-        return defineSchedule(changedOptions(stored, changes), { id, task, payload, owner, release, now })
+        const about = { id, task, payload, owner, release, now }
+        const definition = defineSchedule(changedOptions(stored, changes), about)
+        await checkDependencies(this.#store, id, definition, { stored, declared: this.#declared })
+        return definition
       },
     })
     return scheduleView(edited)
@@ -129,93 +161,106 @@ export class Schedules {
 
   /** True if it was there. Its runs stay. */
   async delete(id: string): Promise<boolean> {
+    const ids = [idOf(id, "delete")]
     await this.#ready()
     while (true) {
-      const [schedule] = await this.#store.findSchedules({ ids: [id] }, { afterId: null, limit: 1 })
+      const [schedule] = await this.#store.findSchedules({ ids }, { afterId: null, limit: 1 })
       if (schedule === undefined) return false
       if ((await this.#store.deleteSchedule(id, schedule.version)).outcome === "done") return true
     }
   }
 
   /** Drops occurrences until it is resumed, or until the time given; the interval is recorded. */
-  pause(id: string, options: Because & { until?: When } = {}): Promise<ScheduleView> {
-    const until = options.until === undefined ? null : parseInstant(options.until, "end of the pause")
-    return this.#steer(id, (schedule, facts, now) =>
-      pause(schedule, { ...whyOf(options), until }, facts, now),
+  async pause(id: string, options: Because & { until?: When } = {}): Promise<ScheduleView> {
+    const { until = null, reason = null, by = null } = checked(options, PAUSE_OPTIONS, doorOf("pause"))
+    return this.#steer("pause", id, (schedule, facts, now) =>
+      pause(schedule, { reason, by, until }, facts, now),
     )
   }
 
-  resume(id: string): Promise<ScheduleView> {
-    return this.#steer(id, resume)
+  async resume(id: string): Promise<ScheduleView> {
+    return this.#steer("resume", id, resume)
   }
 
   /** One run, now; the next occurrence is untouched. */
   async trigger(id: string, options: TriggerNowOptions = {}): Promise<TriggerNowResult> {
+    const scheduleId = idOf(id, "trigger")
+    const given = checked(options, TRIGGER_NOW_OPTIONS, doorOf("trigger", "BELFRY_RUN_INVALID"))
     await this.#ready()
-    const schedule = await requireSchedule(this.#store, id)
-    const own = options.payload
+    const schedule = await requireSchedule(this.#store, scheduleId)
+    const own = given.payload
     const payload = own === undefined ? schedule.payload : toPayload(own, `Payload for "${id}"`)
     await this.#checkPayload(schedule.task, payload)
     const now = await this.#store.now()
-    const run = manualRun(schedule, { id: `${id}+${this.#clock.newId()}`, payload, now }, options)
+    const run = manualRun(schedule, { id: `${id}+${this.#clock.newId()}`, payload, now }, given)
     // Refused before anything happens if there is no next one.
-    const next = options.insteadOfNext ? occurrenceToCome(schedule, null, now) : null
-    if (options.overlap === "replace") await cancelUnfinished(this.#store, schedule, options)
+    const next = given.insteadOfNext ? occurrenceToCome(schedule, null, now) : null
+    if (given.overlap === "replace") await cancelUnfinished(this.#store, schedule, given.by ?? null)
     const answer = accepted((await this.#store.enqueue([run]))[0]!)
     if (answer.outcome === "held") return { outcome: "skipped", runId: answer.runId }
-    if (next !== null) await this.skip(id, next.scheduledFor, options)
+    const { reason, by } = run
+    if (next !== null)
+      await this.#steer("trigger", id, (stored, _facts, at) =>
+        skip(stored, next.scheduledFor, { reason, by }, at),
+      )
     return { outcome: "created", runId: run.id }
   }
 
   /** The next occurrence is at that time, then on from there; those passed over are recorded. */
-  reschedule(id: string, to: When, because: Because = {}): Promise<ScheduleView> {
-    return this.#steer(id, (schedule, facts, now) =>
-      reschedule(schedule, parseInstant(to, "new time"), whyOf(because), facts, now),
+  async reschedule(id: string, to: When, because: Because = {}): Promise<ScheduleView> {
+    const target = instantOf(to, "to", "reschedule")
+    const why = whyOf(because, "reschedule")
+    return this.#steer("reschedule", id, (schedule, facts, now) =>
+      reschedule(schedule, target, why, facts, now),
     )
   }
 
   /** Leaves out one occurrence to come: the next unless said. */
-  skip(id: string, scheduledFor?: When, because: Because = {}): Promise<ScheduleView> {
-    return this.#steer(id, (schedule, _facts, now) =>
-      skip(schedule, instantOf(scheduledFor), whyOf(because), now),
-    )
+  async skip(id: string, scheduledFor?: When, because: Because = {}): Promise<ScheduleView> {
+    const occurrence = optionalInstantOf(scheduledFor, "scheduledFor", "skip")
+    const why = whyOf(because, "skip")
+    return this.#steer("skip", id, (schedule, _facts, now) => skip(schedule, occurrence, why, now))
   }
 
   /** Another time for one occurrence, between its neighbours; it keeps its identity. */
-  move(id: string, scheduledFor: When, to: When, because: Because = {}): Promise<ScheduleView> {
-    const target = parseInstant(to, "new time")
-    return this.#steer(id, (schedule, _facts, now) =>
-      move(schedule, instantOf(scheduledFor), target, whyOf(because), now),
-    )
+  async move(id: string, scheduledFor: When, to: When, because: Because = {}): Promise<ScheduleView> {
+    const occurrence = instantOf(scheduledFor, "scheduledFor", "move")
+    const target = instantOf(to, "to", "move")
+    const why = whyOf(because, "move")
+    return this.#steer("move", id, (schedule, _facts, now) => move(schedule, occurrence, target, why, now))
   }
 
   /** Takes back a skip or a move. */
-  restore(id: string, scheduledFor: When): Promise<ScheduleView> {
-    return this.#steer(id, (schedule, _facts, now) =>
-      restore(schedule, parseInstant(scheduledFor, "occurrence"), now),
-    )
+  async restore(id: string, scheduledFor: When): Promise<ScheduleView> {
+    const occurrence = instantOf(scheduledFor, "scheduledFor", "restore")
+    return this.#steer("restore", id, (schedule, _facts, now) => restore(schedule, occurrence, now))
   }
 
-  /** The next occurrences, by the same function that fires them. */
-  async preview(id: string, count = 10): Promise<readonly OccurrenceView[]> {
+  /** The next occurrences, by the same function that fires them; with `after`, those after that time. */
+  async preview(id: string, count = 10, options: { after?: When } = {}): Promise<readonly OccurrenceView[]> {
+    const scheduleId = idOf(id, "preview")
+    const limit = countOf(count, "preview") ?? 10
+    const { after } = checked(options, PREVIEW_OPTIONS, doorOf("preview"))
     await this.#ready()
-    const schedule = await requireSchedule(this.#store, id)
-    return upcoming(schedule, await this.#store.now(), pageSize(count))
+    const schedule = await requireSchedule(this.#store, scheduleId)
+    return upcoming(schedule, await this.#store.now(), { count: limit, after: after ?? null })
   }
 
   /** Past occurrences, newest first, each with what became of it and why. */
   async occurrences(id: string, page: LedgerPage = {}): Promise<Ledger> {
+    const scheduleId = idOf(id, "occurrences")
     await this.#ready()
-    return readLedger(this.#store, id, page)
+    return readLedger(this.#store, scheduleId, page)
   }
 
   /** What a backfill would do. Changes nothing. */
   async planBackfill(id: string, options: BackfillOptions): Promise<BackfillPlan> {
+    const scheduleId = idOf(id, "planBackfill")
+    const given = checked(options, PLAN_BACKFILL_OPTIONS, doorOf("planBackfill", "BELFRY_BACKFILL_INVALID"))
     await this.#ready()
-    const { which = "missing", name = "backfill" } = options
-    const from = new Date(parseInstant(options.from, "start of the backfill"))
-    const until = new Date(parseInstant(options.until, "end of the backfill"))
-    return planBackfill(this.#store, await requireSchedule(this.#store, id), { from, until, which, name })
+    const { which = "missing", name = "backfill" } = given
+    const range = { from: new Date(given.from), until: new Date(given.until), which, name }
+    return planBackfill(this.#store, await requireSchedule(this.#store, scheduleId), range)
   }
 
   /** Does what was planned, or refuses if it would now be something else. Returns the ids of the runs created. */
@@ -223,22 +268,34 @@ export class Schedules {
     plan: BackfillPlan,
     options: { concurrency?: number; by?: string; onProgress?: (done: number, total: number) => void } = {},
   ): Promise<readonly string[]> {
+    const door = doorOf("backfill", "BELFRY_BACKFILL_INVALID")
+    const planned = checkedValue(plan, BACKFILL_PLAN, { door, option: "plan" })
+    const { concurrency = 1, by = null, onProgress } = checked(options, BACKFILL_OPTIONS, door)
     await this.#ready()
-    const schedule = await requireSchedule(this.#store, plan.scheduleId)
-    const current = await planBackfill(this.#store, schedule, plan)
-    if (current.planId !== plan.planId) {
+    const schedule = await requireSchedule(this.#store, planned.scheduleId)
+    const range = { ...planned, from: new Date(planned.from), until: new Date(planned.until) }
+    const current = await planBackfill(this.#store, schedule, range)
+    if (current.planId !== planned.planId) {
       throw new BelfryError(
         "BELFRY_BACKFILL_CHANGED",
-        `The backfill of "${plan.scheduleId}" was planned for ${plan.occurrences.length} occurrences; it would now be ${current.occurrences.length} or others.`,
+        `The backfill of "${schedule.id}" was planned for ${planned.occurrences.length} occurrences; it would now be ${current.occurrences.length} or others.`,
       )
     }
-    const { concurrency = 1, by = null } = options
-    return doBackfill(this.#store, schedule, plan, { ...options, concurrency, by })
+    return doBackfill(this.#store, schedule, current, {
+      concurrency,
+      by,
+      ...(onProgress !== undefined && { onProgress }),
+    })
   }
 
-  async #steer(id: string, decide: Parameters<typeof steerSchedule>[2]): Promise<ScheduleView> {
+  async #steer(
+    method: string,
+    id: string,
+    decide: Parameters<typeof steerSchedule>[2],
+  ): Promise<ScheduleView> {
+    const scheduleId = idOf(id, method)
     await this.#ready()
-    return scheduleView(await steerSchedule(this.#store, id, decide))
+    return scheduleView(await steerSchedule(this.#store, scheduleId, decide))
   }
 
   async #checkPayload(taskName: string, payload: unknown): Promise<void> {
@@ -254,23 +311,8 @@ function startingNow(id: string, definition: ScheduleDefinition, now: Instant): 
   return { ...schedule, coveredUntil: now - 1, nextRunAt: now, finishedAt: null, overrides: [first] }
 }
 
-function whyOf({ reason, by }: Because): Why {
-  return { reason: textOf(reason), by: textOf(by) }
-}
-
-/** What people type: long or odd, it is kept in a form that every store has. */
-function textOf(text: string | undefined): string | null {
-  return text === undefined ? null : storable(text, WHY_MAX_BYTES)
-}
-
 /** How many are read at once where all are asked for. */
 const LIST_PAGE = 500
-
-const WHY_MAX_BYTES = 8_192
-
-function instantOf(when: When | undefined): Instant | null {
-  return when === undefined ? null : parseInstant(when, "occurrence")
-}
 
 function pageSize(limit: number): number {
   return Math.min(Math.max(1, Math.floor(limit)), BACKFILL_MAX)

@@ -1,9 +1,11 @@
+import type { Checked, Kind } from "../core/checked.ts"
 import { BelfryError } from "../core/errors.ts"
-import { formatInstant, type Instant, parseInstant } from "../core/instant.ts"
+import { formatInstant, type Instant } from "../core/instant.ts"
 import type { Json } from "../core/json.ts"
+import { flag, instant, payload, remark } from "../core/kinds.ts"
 import { requestOf } from "../core/new-run.ts"
 import type { PriorityOption, When } from "../core/options.ts"
-import { priorityOf } from "../core/policies.ts"
+import { OVERLAP_POLICY, PRIORITY } from "../core/policies.ts"
 import { cancel, type NewRun } from "../core/run.ts"
 import type { Overlap, Schedule } from "../core/schedule.ts"
 import { readFacts } from "../engine/facts.ts"
@@ -22,21 +24,33 @@ export interface TriggerNowOptions extends Because {
   readonly overlap?: Overlap["policy"]
 }
 
+export const TRIGGER_NOW_OPTIONS = {
+  payload,
+  priority: PRIORITY,
+  insteadOfNext: flag,
+  asOf: instant,
+  overlap: OVERLAP_POLICY,
+  reason: remark,
+  by: remark,
+} satisfies Record<keyof TriggerNowOptions, Kind<unknown>>
+
+export type GivenTriggerNow = Checked<typeof TRIGGER_NOW_OPTIONS>
+
 /** One run by hand. Everything about it is checked here, before anything happens. */
 export function manualRun(
   schedule: Schedule,
   about: { id: string; payload: Json; now: Instant },
-  options: TriggerNowOptions,
+  given: GivenTriggerNow,
 ): NewRun {
-  const { reason = null, by = null, overlap, priority } = options
+  const { overlap, asOf, reason = null, by = null } = given
   const asked =
     overlap === undefined ? schedule : { ...schedule, overlap: { ...schedule.overlap, policy: overlap } }
   return {
     ...requestOf(asked),
     id: about.id,
     payload: about.payload,
-    scheduledFor: options.asOf === undefined ? null : instantPassed(schedule.id, options.asOf, about.now),
-    priority: priority === undefined ? schedule.priority : priorityOf(priority),
+    scheduledFor: asOf === undefined ? null : instantPassed(schedule.id, asOf, about.now),
+    priority: given.priority ?? schedule.priority,
     triggeredBy: "manual",
     trigger: "manual",
     reason,
@@ -48,18 +62,18 @@ export function manualRun(
   }
 }
 
-function instantPassed(id: string, when: When, now: Instant): Instant {
-  const asOf = parseInstant(when, "asOf")
+function instantPassed(id: string, asOf: Instant, now: Instant): Instant {
   if (asOf <= now) return asOf
   throw new BelfryError(
     "BELFRY_RUN_INVALID",
     `"${id}" can't be triggered as of ${formatInstant(asOf)}: that is in the future.`,
+    { details: { id, option: "asOf" } },
   )
 }
 
 /** Ends what is unfinished of a schedule, so that a run by hand takes its place. */
-export async function cancelUnfinished(store: Store, schedule: Schedule, { by }: Because): Promise<void> {
-  const why = { reason: "Replaced by a run that was triggered", by: by ?? null }
+export async function cancelUnfinished(store: Store, schedule: Schedule, by: string | null): Promise<void> {
+  const why = { reason: "Replaced by a run that was triggered", by }
   const { unfinished } = await readFacts(store, schedule)
   const cancels = unfinished.map((run) => cancel(run, why)).filter((change) => change !== null)
   if (cancels.length > 0) await store.transition(cancels)

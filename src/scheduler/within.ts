@@ -36,6 +36,7 @@ export class WithinTransaction {
 interface Parts {
   readonly clock: Clock
   readonly tasks: ReadonlyMap<string, AnyTask>
+  readonly declared: ReadonlySet<string>
   ready(): Promise<void>
 }
 
@@ -47,8 +48,7 @@ export async function enqueueOne(
   payload: unknown,
   options: EnqueueOptions,
 ): Promise<Enqueued> {
-  const known = typeof task === "string" ? tasks.get(task) : task
-  const run = await newRunFor(known ?? String(task), payload, options, clock)
+  const run = await newRunFor(task, { payload, options, clock, tasks })
   const [answer] = await store.enqueue([run])
   return accepted(answer!)
 }

@@ -1,12 +1,15 @@
-import { type Duration, formatDuration, parseDuration } from "../core/duration.ts"
-import { HOUR, parseInstant } from "../core/instant.ts"
+import { checked, checkedValue, type Kind } from "../core/checked.ts"
+import { type Duration, formatDuration } from "../core/duration.ts"
+import { HOUR, type Instant, SECOND } from "../core/instant.ts"
+import { duration as durationKind, instant, integer, required } from "../core/kinds.ts"
 import type { When } from "../core/options.ts"
 import { systemClock } from "../engine/clock.ts"
-import type { RunEvent } from "../engine/events.ts"
+import type { Hooks, RunEvent } from "../engine/events.ts"
 import { silentLogger } from "../engine/logger.ts"
 import type { OccurrenceView } from "../scheduler/preview.ts"
 import type { RunQuery } from "../scheduler/runs.ts"
 import { createScheduler, type Scheduler, type SchedulerOptions } from "../scheduler/scheduler.ts"
+import { doorOf, HOOK_TABLE, SCHEDULER_OPTIONS } from "../scheduler/scheduler-options.ts"
 import type { RunView } from "../scheduler/views.ts"
 import { createMemoryStore } from "../stores/memory/memory-store.ts"
 import { createVirtualClock, type VirtualClock } from "./virtual-clock.ts"
@@ -20,11 +23,30 @@ export interface TestSchedulerOptions extends Omit<SchedulerOptions, "store" | "
   readonly patience?: Duration
 }
 
+const { store: _store, clock: _clock, ...SHARED_OPTIONS } = SCHEDULER_OPTIONS
+
+const TEST_SCHEDULER_OPTIONS = {
+  ...SHARED_OPTIONS,
+  startAt: instant,
+  seed: integer(0, 4_294_967_295),
+  patience: durationKind(),
+} satisfies Record<keyof TestSchedulerOptions, Kind<unknown>>
+
+const WAIT_OPTIONS = { within: durationKind() }
+
+/** Hooks may be an object of a class, which a spread would lose. */
+function boundHooks(hooks: Hooks): Hooks {
+  const names = Object.keys(HOOK_TABLE) as (keyof Hooks)[]
+  return Object.fromEntries(names.flatMap((name) => (hooks[name] ? [[name, hooks[name].bind(hooks)]] : [])))
+}
+
 /** The production engine over a memory store, on a clock that the test moves: a day passes in milliseconds. */
 export async function createTestScheduler(options: TestSchedulerOptions): Promise<TestScheduler> {
-  const { startAt = "2026-01-01T00:00:00Z", seed = 1, patience = "1s", ...rest } = options
-  const clock = createVirtualClock(parseInstant(startAt, "startAt"), seed)
-  const performing = new Performing(parseDuration(patience, "patience"))
+  const { startAt: _startAt, seed: _seed, patience: _patience, ...rest } = options ?? {}
+  const given = checked(options, TEST_SCHEDULER_OPTIONS, doorOf("createTestScheduler"))
+  const { startAt = Date.UTC(2026, 0, 1), seed = 1, patience = SECOND, hooks = {} } = given
+  const clock = createVirtualClock(startAt, seed)
+  const performing = new Performing(patience)
   const scheduler = createScheduler({
     logger: silentLogger,
     // The memory store's hints never get lost, so nothing has to be polled for.
@@ -33,10 +55,10 @@ export async function createTestScheduler(options: TestSchedulerOptions): Promis
     store: createMemoryStore(clock),
     clock,
     hooks: {
-      ...rest.hooks,
+      ...boundHooks(hooks),
       run(event) {
         performing.note(event)
-        rest.hooks?.run?.(event)
+        hooks.run?.(event)
       },
     },
   })
@@ -69,11 +91,16 @@ export class TestScheduler {
 
   /** Lets that much time pass; everything that is due in it happens, in order. */
   advance(duration: Duration): Promise<void> {
-    return this.advanceTo(this.#clock.now() + parseDuration(duration, "advance"))
+    const place = { door: doorOf("advance"), option: "duration" }
+    return this.#advanceTo(this.#clock.now() + checkedValue(duration, required(durationKind()), place))
   }
 
   async advanceTo(time: When): Promise<void> {
-    const target = parseInstant(time, "time to advance to")
+    const place = { door: doorOf("advanceTo"), option: "time" }
+    return this.#advanceTo(checkedValue(time, required(instant), place))
+  }
+
+  async #advanceTo(target: Instant): Promise<void> {
     await this.#performing.settle()
     while (this.#clock.timeline.step(target)) await this.#performing.settle()
     this.#clock.timeline.jumpTo(target)
@@ -82,7 +109,7 @@ export class TestScheduler {
   /** Runs in the order they were created; skipped occurrences only if asked for by state. */
   async runs(query: RunQuery = {}): Promise<readonly RunView[]> {
     const runs = await this.scheduler.runs.list({ limit: 1_000, ...query })
-    const shown = query.state === undefined ? runs.filter((run) => run.state !== "skipped") : runs
+    const shown = (query?.state ?? null) === null ? runs.filter((run) => run.state !== "skipped") : runs
     return shown.toReversed()
   }
 
@@ -93,7 +120,7 @@ export class TestScheduler {
 
   /** Lets time pass until such a run is there, at most as long as said; returns the first. */
   async waitFor(query: RunQuery, options: { within?: Duration } = {}): Promise<RunView> {
-    const withinMs = parseDuration(options.within ?? HOUR, "within")
+    const { within: withinMs = HOUR } = checked(options, WAIT_OPTIONS, doorOf("waitFor"))
     const deadline = this.#clock.now() + withinMs
     await this.#performing.settle()
     do {
@@ -131,7 +158,8 @@ export async function waitForRun(
   query: RunQuery,
   options: { timeout?: Duration } = {},
 ): Promise<RunView> {
-  const timeoutMs = parseDuration(options.timeout ?? "10s", "timeout")
+  const given = checked(options, { timeout: durationKind() }, doorOf("waitForRun"))
+  const timeoutMs = given.timeout ?? 10 * SECOND
   const deadline = systemClock.monotonic() + timeoutMs
   while (systemClock.monotonic() < deadline) {
     const [run] = await scheduler.runs.list({ limit: 1, ...query })

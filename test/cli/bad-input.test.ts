@@ -42,7 +42,7 @@ const REFUSED: readonly (readonly [argv: readonly string[], code: number, what: 
   [
     ["schedule", "create", "a b", "--task", "http", "--every", "5m"],
     6,
-    /Schedule id "a b" is not valid/,
+    /id is "a b"; use 1 to 200 letters/,
     /Mend/,
   ],
   [

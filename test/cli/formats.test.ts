@@ -11,9 +11,9 @@ describe("formats", () => {
       "create",
       "n",
       "--task",
-      "a,b",
-      "--every",
-      "1h",
+      "a",
+      "--cron",
+      "0 0 1,15 * *",
       "--tag",
       "x",
       "--description",
@@ -23,7 +23,7 @@ describe("formats", () => {
     const csv = await shell.run("s", "list", "-o", "csv")
     const wide = await shell.run("s", "list", "-o", "wide")
 
-    assert.match(csv.out, /^KEY,STATUS,TASK,WHEN,ZONE,NEXT,LAST\nn,active,"a,b",'@every 1h,UTC,2/)
+    assert.match(csv.out, /^KEY,STATUS,TASK,WHEN,ZONE,NEXT,LAST\nn,active,a,"0 0 1,15 \* \*",UTC,2/)
     assert.match(wide.out, /OVERLAP +CATCH-UP +OWNER +TAGS +DESCRIPTION\n.* skip +once +- +x +d{90}\n/)
   })
 

@@ -29,6 +29,16 @@ describe("files", () => {
     assert.match((await shell.run("export", "--task", "http")).out, /every: 90s\n {4}timeout: 1m\n/)
   })
 
+  test("apply creates a schedule after those it depends on, whatever their order in the file", async () => {
+    const shell = await withNightly()
+    shell.input =
+      "- {id: b, task: t, every: 5m, dependsOn: [{schedule: a, within: 1h}]}\n- {id: a, task: t, every: 5m}\n"
+
+    const applied = await shell.run("apply", "-f", "-")
+
+    assert.equal(applied.code, 0, applied.err)
+  })
+
   test("apply creates, changes and prunes by tag; diff exits 1 before and 0 after", async () => {
     const shell = await withNightly()
     await shell.run("s", "create", "old", "--task", "t", "--every", "1h", "--tag", "team")

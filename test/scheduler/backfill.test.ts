@@ -99,7 +99,7 @@ test("a range that can't be backfilled is refused with the reason", async () => 
 
   await refused({ from: "2026-03-09T06:00:00Z" }, /its start 2026-03-09T06:00:00Z is after its end/)
   await refused({ until: "2026-03-11T00:00:00Z" }, /its end 2026-03-11T00:00:00Z is in the future/)
-  await refused({ name: "my backfill" }, /its name "my backfill" must be 1 to 64 letters/)
+  await refused({ name: "my backfill" }, /name is "my backfill"; use 1 to 64 letters/)
   await refused({ from: "2025-01-01T00:00:00Z" }, /more than 1000 occurrences of "s"; backfill it in parts/)
 })
 

@@ -79,19 +79,19 @@ test("a delay counts from now, a time is a time; both: whichever is later", asyn
 })
 
 const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
-  ["an id with a space", { id: "a b" }, "BELFRY_RUN_INVALID", /Run id "a b" is not valid: use 1 to 300/],
-  ["an empty id", { id: "" }, "BELFRY_RUN_INVALID", /Run id "" is not valid/],
+  ["an id with a space", { id: "a b" }, "BELFRY_RUN_INVALID", /id is "a b"; use 1 to 300/],
+  ["an empty id", { id: "" }, "BELFRY_RUN_INVALID", /id is "";/],
   ["a delay that is none", { delay: "soon" }, "BELFRY_DURATION_INVALID", /delay "soon" is not a duration/],
   ["a negative delay", { delay: -1 }, "BELFRY_DURATION_INVALID", /delay -1/],
   ["a time without an offset", { at: "2026-01-01T05:00:00" }, "BELFRY_INSTANT_INVALID", /with an offset/],
-  ["a fractional priority", { priority: 1.5 }, "BELFRY_RUN_INVALID", /Priority 1.5 is not an integer/],
+  ["a fractional priority", { priority: 1.5 }, "BELFRY_RUN_INVALID", /priority is 1.5; use a whole number/],
   [
     "a limit of none",
     { concurrency: { key: "k", limit: 0 } },
     "BELFRY_RUN_INVALID",
     /concurrency.limit is 0/,
   ],
-  ["no attempts", { retry: { attempts: 0 } }, "BELFRY_TASK_INVALID", /retry.attempts is 0/],
+  ["no attempts", { retry: { attempts: 0 } }, "BELFRY_RUN_INVALID", /retry.attempts is 0/],
   ["a timeout that is none", { timeout: "x" }, "BELFRY_DURATION_INVALID", /timeout "x"/],
 ]
 for (const [name, options, code, message] of REFUSED) {
@@ -125,5 +125,5 @@ test("a payload that JSON can't hold, or that is too large, is refused", async (
 test("a task's name is not empty", async () => {
   await using fleet = new Fleet()
 
-  await assert.rejects(fleet.node().enqueue(""), { code: "BELFRY_RUN_INVALID", message: /name is empty/ })
+  await assert.rejects(fleet.node().enqueue(""), { code: "BELFRY_RUN_INVALID", message: /task is ""/ })
 })

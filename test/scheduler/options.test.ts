@@ -3,19 +3,24 @@ import { test } from "vitest"
 import { createScheduler, memory, type SchedulerOptions } from "../../src/index.ts"
 
 const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
-  ["no slots", { concurrency: 0 }, "BELFRY_SCHEDULER_INVALID", /concurrency is 0; use 1 to 10000/],
+  [
+    "no slots",
+    { concurrency: 0 },
+    "BELFRY_SCHEDULER_INVALID",
+    /concurrency is 0; use a whole number from 1 to 10000/,
+  ],
   ["half a slot", { concurrency: 0.5 }, "BELFRY_SCHEDULER_INVALID", /concurrency is 0.5/],
   [
     "a lease too short to keep",
     { lease: "50ms" },
     "BELFRY_SCHEDULER_INVALID",
-    /lease is 50; use at least 100ms/,
+    /lease is "50ms"; use a duration from 100ms to 7d/,
   ],
   [
     "a poll that would spin",
     { pollInterval: 1 },
     "BELFRY_SCHEDULER_INVALID",
-    /pollInterval is 1; use at least/,
+    /pollInterval is 1; use a duration from 10ms/,
   ],
   [
     "a lease that is no duration",

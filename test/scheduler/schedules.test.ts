@@ -52,14 +52,14 @@ describe("create, get, list, delete", () => {
   })
 
   const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
-    ["an empty id", { id: "" }, "BELFRY_SCHEDULE_INVALID", /Schedule id "" is not valid: use 1 to 200/],
-    ["an id with a space", { id: "a b" }, "BELFRY_SCHEDULE_INVALID", /"a b" is not valid/],
+    ["an empty id", { id: "" }, "BELFRY_SCHEDULE_INVALID", /id is ""; use 1 to 200/],
+    ["an id with a space", { id: "a b" }, "BELFRY_SCHEDULE_INVALID", /id is "a b"/],
     ["no trigger", { cron: undefined }, "BELFRY_SCHEDULE_INVALID", /exactly one of cron.*found none/],
     ["two triggers", { every: "1h" }, "BELFRY_SCHEDULE_INVALID", /found cron and every/],
     ["a bad cron", { cron: "0 25 * * *" }, "BELFRY_CRON_FIELD_RANGE", /Hour "25" is out of range 0-23/],
     ["a cron that never matches", { cron: "0 0 30 2 *" }, "BELFRY_CRON_NEVER", /./],
     ["an unknown zone", { timezone: "Mars/Base" }, "BELFRY_TIMEZONE_UNKNOWN", /Mars\/Base/],
-    ["an empty task", { task: "" }, "BELFRY_SCHEDULE_INVALID", /task is empty/],
+    ["an empty task", { task: "" }, "BELFRY_SCHEDULE_INVALID", /task is ""/],
     ["a payload JSON can't hold", { payload: { f: () => 1 } }, "BELFRY_PAYLOAD_INVALID", /f is a function/],
     [
       "a payload over 1 MiB",
@@ -85,7 +85,7 @@ describe("create, get, list, delete", () => {
       "BELFRY_SCHEDULE_INVALID",
       /endsAt is before/,
     ],
-    ["a bad priority", { priority: "urgent" }, "BELFRY_RUN_INVALID", /"urgent"/],
+    ["a bad priority", { priority: "urgent" }, "BELFRY_SCHEDULE_INVALID", /"urgent"/],
     ["a bad duration", { jitter: "soon" }, "BELFRY_DURATION_INVALID", /jitter "soon" is not a duration/],
   ]
   for (const [name, { id = "s", ...options }, code, message] of REFUSED as readonly (readonly [

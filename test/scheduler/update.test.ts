@@ -8,6 +8,8 @@ const task = defineTask({ name: "send", run: () => "done" })
 async function fixture(options: object = { cron: "0 * * * *" }) {
   const test = await createTestScheduler({ tasks: [task], startAt: "2026-03-10T08:30:00Z" })
   const { schedules, runs } = test.scheduler
+  // What some of them depend on.
+  await schedules.create("other", { task: "t", cron: "0 0 1 1 *" })
   const created = await schedules.create("s", { task: "send", ...options })
   const update = (changes: Parameters<typeof schedules.update>[1], ifRevision = 1) =>
     schedules.update("s", changes, { ifRevision })

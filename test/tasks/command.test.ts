@@ -5,6 +5,53 @@ import { afterEach, describe, test } from "vitest"
 import { isAlive, pidIn } from "../support/processes.ts"
 import { folderOfTest, node, perform } from "./command-run.ts"
 
+describe("as whom a command runs", () => {
+  const NOBODY = 65_534
+
+  test("a user needs a group: the command would otherwise keep root's", () => {
+    assert.throws(() => perform({ argv: ["id"], uid: NOBODY }), {
+      code: "BELFRY_TASK_INVALID",
+      message: /^Command "it": gid has to be given with uid/,
+    })
+  })
+
+  test.skipIf(process.getuid?.() !== 0)(
+    "a user and a group are all it has: no group of the worker's",
+    async () => {
+      const before = process.getgroups!()
+      process.setgroups!([0, 4])
+      try {
+        const { ended, lines } = perform({
+          argv: ["sh", "-c", "id -u; id -g; id -G"],
+          cwd: "/",
+          uid: NOBODY,
+          gid: NOBODY,
+        })
+        await ended
+
+        assert.deepEqual(lines, [String(NOBODY), String(NOBODY), String(NOBODY)])
+      } finally {
+        process.setgroups!(before)
+      }
+    },
+  )
+
+  test.each([
+    ["uid", { uid: -1, gid: 1 }],
+    ["gid", { uid: 1, gid: 1.5 }],
+    ["gid", { uid: 1, gid: "root" }],
+    ["env", { env: "PATH" }],
+    ["cwd", { cwd: "" }],
+    ["timeOut", { timeOut: "5m" }],
+    ["args.a.patern", { argv: ["echo", "{a}"], args: { a: { patern: ".*" } } }],
+  ])("an option that isn't what it may be is refused by its name: %s", (option, definition) => {
+    assert.throws(() => perform({ argv: ["true"], ...(definition as object) }), {
+      code: "BELFRY_TASK_INVALID",
+      message: new RegExp(`^Command "it": ${option} `),
+    })
+  })
+})
+
 describe("how a command ends", () => {
   test("exit code 0 succeeds, and both outputs are in the log, line by line", async () => {
     const { ended, lines } = perform({

@@ -61,7 +61,7 @@ async function perform(
   const tried: Tried[] = []
   let exit: ExitCode | undefined
   let isAway = false
-  for (const [index, step] of steps.entries()) {
+  for (const [index, step] of dependenciesFirst(steps).entries()) {
     if (isAway)
       tried.push(step.action === "same" ? step : { ...step, action: "not done", why: "the store is away" })
     else {
@@ -84,6 +84,22 @@ async function take(scheduler: Scheduler, step: Step): Promise<void> {
   if (step.action === "create") await create(scheduler, step)
   if (step.action === "change") await changeTo(scheduler, step)
   if (step.action === "delete") await scheduler.schedules.delete(step.key)
+}
+
+/** A schedule can't be created before those it depends on, whatever their order in the files. */
+function dependenciesFirst(steps: readonly Step[]): readonly Step[] {
+  const left = new Map(steps.map((step) => [step.key, step]))
+  const ordered: Step[] = []
+  const take = (step: Step) => {
+    if (!left.delete(step.key)) return
+    for (const { schedule } of step.entry?.dependsOn ?? []) {
+      const needed = left.get(schedule)
+      if (needed !== undefined) take(needed)
+    }
+    ordered.push(step)
+  }
+  for (const step of steps) take(step)
+  return ordered
 }
 
 async function create(scheduler: Scheduler, { key, entry }: Step): Promise<void> {

@@ -1,5 +1,9 @@
-import { type Duration, parseDuration } from "../../core/duration.ts"
+import { checked, type Door, type Kind, refusal } from "../../core/checked.ts"
+import type { Duration } from "../../core/duration.ts"
 import { BelfryError } from "../../core/errors.ts"
+import { HOUR } from "../../core/instant.ts"
+import { duration, flag, integer, list, required, text, unread } from "../../core/kinds.ts"
+import { shown } from "../../core/shown.ts"
 
 /** A command that payloads may name: a program and its arguments, never a line for a shell. */
 export interface CommandDefinition {
@@ -12,8 +16,9 @@ export interface CommandDefinition {
   readonly env?: readonly string[]
   /** 1 hour unless said. */
   readonly timeout?: Duration
-  /** Run as this user and group; the worker has to be root. */
+  /** Run as this user; the worker has to be root. Needs `gid`: the command would otherwise keep root's group. */
   readonly uid?: number
+  /** Run in this group, and in no other. */
   readonly gid?: number
 }
 
@@ -51,11 +56,35 @@ export interface Argument {
 const PLACEHOLDER = /\{([A-Za-z]\w*)\}/g
 const ARGUMENT_MAX_LENGTH = 256
 
+/** POSIX keeps the highest for "none". */
+const PERSON_MAX = 4_294_967_294
+
+const COMMAND_OPTIONS = {
+  argv: required(unread),
+  args: unread,
+  cwd: text({ min: 1, max: 4_096 }),
+  env: list(text({ min: 1, max: 200 }), { max: 1_000 }),
+  timeout: duration({ min: 1 }),
+  uid: integer(0, PERSON_MAX),
+  gid: integer(0, PERSON_MAX),
+} satisfies Record<keyof CommandDefinition, Kind<unknown>>
+
+const ARGUMENT_OPTIONS = {
+  pattern: unread,
+  oneOf: list(text({ min: 0, max: 10_000 }), { min: 1, max: 1_000 }),
+  default: text({ min: 0, max: 10_000 }),
+  maxLength: integer(1, 100_000),
+  mayStartWithDash: flag,
+} satisfies Record<keyof ArgumentDefinition, Kind<unknown>>
+
 export function defineCommand(name: string, definition: CommandDefinition): Command {
   const refuse = (reason: string): never => {
-    throw new BelfryError("BELFRY_TASK_INVALID", `Command ${JSON.stringify(name)} ${reason}.`)
+    throw new BelfryError("BELFRY_TASK_INVALID", `Command ${shown(name)} ${reason}.`)
   }
-  const { argv, args = {} } = definition
+  const door: Door = { code: "BELFRY_TASK_INVALID", subject: `Command ${shown(name)}` }
+  const { cwd, env = [], timeout = HOUR, uid, gid } = checked(definition, COMMAND_OPTIONS, door)
+  const { argv, args } = { ...definition, args: definition?.args ?? {} }
+  if (typeof args !== "object") refuse("has `args` that are no object")
   if (!/^[\w.:-]{1,100}$/.test(name)) refuse('has no valid name: use letters, digits, "_", "-", "." and ":"')
   if (!Array.isArray(argv) || argv.length === 0 || !argv.every((part) => typeof part === "string"))
     refuse('needs `argv`, a list of texts such as ["pg_dump", "{db}"]; a line for a shell is not possible')
@@ -66,22 +95,37 @@ export function defineCommand(name: string, definition: CommandDefinition): Comm
   if (unknown !== undefined) refuse(`has {${unknown}} in \`argv\`, and no such argument in \`args\``)
   const unused = Object.keys(args).find((argument) => !used.has(argument))
   if (unused !== undefined) refuse(`has the argument "${unused}", and no {${unused}} in \`argv\``)
+  if (uid !== undefined && gid === undefined)
+    throw refusal(
+      { door, option: "gid" },
+      "has to be given with uid: the command would keep the worker's group",
+    )
   return {
     name,
     argv,
     args: new Map(
-      Object.entries(args).map(([argument, spec]) => [argument, defineArgument(spec, argument, refuse)]),
+      Object.entries(args).map(([argument, spec]) => [
+        argument,
+        defineArgument(spec, argument, refuse, door),
+      ]),
     ),
-    cwd: definition.cwd ?? null,
-    env: definition.env ?? [],
-    timeoutMs: parseDuration(definition.timeout ?? "1h", `timeout of command "${name}"`),
-    uid: definition.uid ?? null,
-    gid: definition.gid ?? null,
+    cwd: cwd ?? null,
+    env,
+    timeoutMs: timeout,
+    uid: uid ?? null,
+    gid: gid ?? null,
   }
 }
 
-function defineArgument(spec: ArgumentDefinition, name: string, refuse: (reason: string) => never): Argument {
-  const { pattern, oneOf, maxLength = ARGUMENT_MAX_LENGTH, mayStartWithDash = false } = spec
+function defineArgument(
+  spec: ArgumentDefinition,
+  name: string,
+  refuse: (reason: string) => never,
+  door: Door,
+): Argument {
+  const given = checked(spec, ARGUMENT_OPTIONS, door, `args.${name}`)
+  const { oneOf, maxLength = ARGUMENT_MAX_LENGTH, mayStartWithDash = false } = given
+  const { pattern } = spec
   if ((pattern === undefined) === (oneOf === undefined))
     return refuse(`has to say for argument "${name}" what it may be: either \`pattern\` or \`oneOf\``)
   const whole = pattern === undefined ? null : wholePattern(pattern)
@@ -93,9 +137,9 @@ function defineArgument(spec: ArgumentDefinition, name: string, refuse: (reason:
     if (oneOf !== undefined) return oneOf.includes(value) ? null : `is none of ${oneOf.join(", ")}`
     return whole?.test(value) === true ? null : `doesn't match ${whole?.source}`
   }
-  const reason = spec.default === undefined ? null : refusalOf(spec.default)
+  const reason = given.default === undefined ? null : refusalOf(given.default)
   if (reason !== null) return refuse(`has a default for argument "${name}" that ${reason}`)
-  return { default: spec.default ?? null, refusalOf }
+  return { default: given.default ?? null, refusalOf }
 }
 
 /** From the first character to the last, however the pattern was written; with `m` one line would be enough. */

@@ -1,6 +1,11 @@
-import { type Duration, formatDuration, parseDuration } from "../../core/duration.ts"
+import { checked, type Door, type Kind } from "../../core/checked.ts"
+import { type Duration, formatDuration } from "../../core/duration.ts"
 import { BelfryError } from "../../core/errors.ts"
+import { HOUR, SECOND } from "../../core/instant.ts"
+import { duration, integer, objectWith, unread } from "../../core/kinds.ts"
+import { TASK_NAME } from "../../core/limits.ts"
 import type { RetryOptions } from "../../core/options.ts"
+import { RETRY } from "../../core/policies.ts"
 import { type Clock, systemClock } from "../../engine/clock.ts"
 import { defineTask, type RunInfo, type Task, type TaskContext } from "../../engine/task.ts"
 import { argvOf, type Command, type CommandDefinition, defineCommand } from "./command-definition.ts"
@@ -39,6 +44,16 @@ export interface CommandDetails extends ProcessEnd {
 const LINES_MAX = 5_000
 const OUTPUT_MAX_BYTES = 1_048_576
 
+const COMMAND_TASK_OPTIONS = {
+  commands: unread,
+  name: TASK_NAME,
+  retry: RETRY,
+  grace: duration({ max: HOUR }),
+  maxLines: integer(0, 1_000_000),
+  maxOutputBytes: integer(0, 1_073_741_824),
+  clock: objectWith<Clock>(["monotonic", "setTimer"], "a clock"),
+} satisfies Record<keyof CommandTaskOptions, Kind<unknown>>
+
 /** A task that runs programs of this machine: those named here, with arguments checked here, and never a shell's line. */
 export function commandTask(options: CommandTaskOptions): Task<CommandPayload, CommandCall> {
   if (process.platform === "win32") {
@@ -47,7 +62,9 @@ export function commandTask(options: CommandTaskOptions): Task<CommandPayload, C
       "commandTask is not supported on Windows, which has no process groups to stop a command with. Use it on Linux or macOS, or start the program in a task of your own.",
     )
   }
-  const entries = Object.entries(options.commands ?? {})
+  const door: Door = { code: "BELFRY_TASK_INVALID", subject: "commandTask" }
+  const given = checked(options, COMMAND_TASK_OPTIONS, door)
+  const entries = Object.entries(given.commands ?? {}) as [string, CommandDefinition][]
   if (entries.length === 0) {
     throw new BelfryError(
       "BELFRY_TASK_INVALID",
@@ -57,17 +74,17 @@ export function commandTask(options: CommandTaskOptions): Task<CommandPayload, C
   const commands = new Map(entries.map(([name, definition]) => [name, defineCommand(name, definition)]))
   const setup: Setup = {
     commands,
-    graceMs: parseDuration(options.grace ?? "5s", "grace"),
+    graceMs: given.grace ?? 5 * SECOND,
     budget: {
-      linesLeft: options.maxLines ?? LINES_MAX,
-      bytesLeft: options.maxOutputBytes ?? OUTPUT_MAX_BYTES,
+      linesLeft: given.maxLines ?? LINES_MAX,
+      bytesLeft: given.maxOutputBytes ?? OUTPUT_MAX_BYTES,
     },
-    clock: options.clock ?? systemClock,
+    clock: given.clock ?? systemClock,
   }
   return defineTask({
-    name: options.name ?? "command",
+    name: given.name ?? "command",
     payload: commandPayloadSchema(commands),
-    ...(options.retry !== undefined && { retry: options.retry }),
+    ...(options.retry && { retry: options.retry }),
     run: (context) => runCommand(context, setup),
   })
 }

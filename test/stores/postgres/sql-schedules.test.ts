@@ -142,7 +142,7 @@ describe("a schedule is a row", () => {
   test.each([
     ["cron", "cron = 'every noon'", /every noon/],
     ["zone", "timezone = 'Mars/Olympus'", /Mars\/Olympus/],
-    ["option", `options = '{"overlap": "sometimes"}'`, /"sometimes" is unknown/],
+    ["option", `options = '{"overlap": "sometimes"}'`, /overlap is "sometimes"; use "skip"/],
     ["word", `options = '{"overlaps": "skip"}'`, /overlaps/],
   ])("an invalid %s is recorded on the row and logged, and the others go on", async (_, change, expected) => {
     await sql(

@@ -1,0 +1,151 @@
+import { assert, describe, test } from "vitest"
+import { thrownBy } from "../../test/support/records.ts"
+import { checked, type Door } from "./checked.ts"
+import {
+  choice,
+  duration,
+  flag,
+  instant,
+  integer,
+  list,
+  numberBetween,
+  part,
+  record,
+  remark,
+  required,
+  shortOr,
+  text,
+} from "./kinds.ts"
+
+const DOOR: Door = { code: "BELFRY_RUN_INVALID", subject: "enqueue", details: { id: "x" } }
+
+const TABLE = {
+  priority: integer(-5, 5),
+  enabled: flag,
+  key: text({ min: 1, max: 5 }),
+  delay: duration({ min: 100, max: 1_000 }),
+  at: instant,
+  share: numberBetween(0, 1, "a share from 0 to 1"),
+  backoff: choice("fixed", "linear"),
+  tags: list(text({ min: 1, max: 3 }), { max: 2 }),
+  nested: record({ limit: required(integer(1, 2)) }),
+  overlap: shortOr("policy", { policy: required(choice("skip", "queue")), limit: integer(1, 2) }),
+  before: part({ id: required(text({ min: 1, max: 5 })) }),
+  by: remark,
+}
+
+const refusalOf = (given: unknown) => thrownBy(() => checked(given, TABLE, DOOR))
+
+describe("a value", () => {
+  test("is read into the form it is kept in", () => {
+    const given = {
+      ...{ priority: -0, enabled: false, key: "a", delay: "1s", at: new Date(5), share: 1, tags: ["é"] },
+      ...{ backoff: "fixed", nested: { limit: 2 }, overlap: "queue", before: { id: "r", more: 1 } },
+    }
+
+    assert.deepEqual(checked(given, TABLE, DOOR), {
+      ...{ priority: 0, enabled: false, key: "a", delay: 1_000, at: 5, share: 1, tags: ["é"] },
+      ...{ backoff: "fixed", nested: { limit: 2 }, overlap: { policy: "queue", limit: undefined } },
+      ...{ before: { id: "r" }, by: undefined },
+    })
+  })
+
+  test("that is null or undefined isn't given; so are all options at once", () => {
+    const nothing = Object.fromEntries(Object.keys(TABLE).map((name) => [name, undefined]))
+
+    for (const given of [undefined, null, {}, { key: null, nested: undefined }])
+      assert.deepEqual(checked(given, TABLE, DOOR), nothing as never)
+  })
+
+  const REFUSED: readonly (readonly [object | string | number, string])[] = [
+    [{ priority: 6 }, "priority is 6; use a whole number from -5 to 5."],
+    [{ priority: "1" }, 'priority is "1"; use a whole number from -5 to 5.'],
+    [{ priority: 2n }, "priority is 2n; use a whole number from -5 to 5."],
+    [{ enabled: "no" }, 'enabled is "no"; use true or false.'],
+    [{ enabled: 0 }, "enabled is 0; use true or false."],
+    [{ key: "" }, 'key is ""; use text of 1 to 5 characters.'],
+    [{ key: "\0" }, "key holds a NUL or half of a character, which no store keeps."],
+    [{ key: "\ud800" }, "key holds a NUL or half of a character, which no store keeps."],
+    [{ key: Symbol("a") }, "key is a symbol; use text of 1 to 5 characters."],
+    [{ delay: "99ms" }, 'delay is "99ms"; use a duration from 100ms to 1s.'],
+    [{ delay: "soon" }, 'delay "soon" is not a duration. Write "90s", "15m", "1h30m" or milliseconds.'],
+    [{ share: Number.NaN }, "share is NaN; use a share from 0 to 1."],
+    [{ backoff: "toString" }, 'backoff is "toString"; use "fixed" or "linear".'],
+    [{ tags: "a" }, 'tags is "a"; use a list of 0 to 2.'],
+    [{ tags: ["a", 1] }, "tags[1] is 1; use text of 1 to 3 characters."],
+    [{ nested: {} }, "nested.limit is undefined; use a whole number from 1 to 2."],
+    [{ nested: { limit: null } }, "nested.limit is null; use a whole number from 1 to 2."],
+    [{ nested: [] }, "nested is a list of 0; use an object."],
+    [{ overlap: "wait" }, 'overlap is "wait"; use "skip" or "queue".'],
+    [{ overlap: { limit: 1 } }, 'overlap.policy is undefined; use "skip" or "queue".'],
+    [{ before: { id: 5 } }, "before.id is 5; use text of 1 to 5 characters."],
+    [{ by: {} }, "by is an object; use text."],
+    ["all", 'options is "all"; use an object.'],
+    [5, "options is 5; use an object."],
+  ]
+
+  test.each(REFUSED)("%o is refused with the option's name and what is allowed", (given, problem) => {
+    assert.equal(refusalOf(given).message, `enqueue: ${problem}`)
+  })
+
+  test("of a hole in a list is refused like undefined", () => {
+    assert.match(refusalOf({ tags: Array(2) }).message, /^enqueue: tags\[0\] is undefined; use text/)
+  })
+
+  test("is in the details of the error, for programs", () => {
+    assert.deepEqual(refusalOf({ priority: 6 }).details, { id: "x", option: "priority", value: 6 })
+    assert.equal(refusalOf({ at: "soon" }).code, "BELFRY_INSTANT_INVALID")
+  })
+
+  test("is shown in part, however long it is", () => {
+    assert.isBelow(refusalOf({ key: "x".repeat(10_000_000) }).message.length, 200)
+  })
+})
+
+describe("a name", () => {
+  test.each([
+    [{ enabld: true }, "enabld is not an option. Did you mean enabled?"],
+    [{ Priority: 1 }, "Priority is not an option. Did you mean priority?"],
+    [{ nested: { limits: 1 } }, "nested.limits is not an option. Did you mean limit?"],
+    [{ "a b": 1 }, `"a b" is not an option. Known are ${Object.keys(TABLE).join(", ")}.`],
+  ])("that isn't in the table is refused: %o", (given, problem) => {
+    assert.equal(refusalOf(given).message, `enqueue: ${problem}`)
+  })
+
+  test.each(["__proto__", "constructor", "prototype", "toString"])(
+    "of objects' own, %s, is no option",
+    (name) => {
+      const given = JSON.parse(`{ "${name}": { "enabled": true } }`)
+
+      assert.match(refusalOf(given).message, new RegExp(`^enqueue: ${name} is not an option`))
+    },
+  )
+})
+
+describe("an object that can't be read", () => {
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  const throwing = {
+    get key() {
+      throw new Error("no")
+    },
+  }
+
+  test("is refused like any other value", () => {
+    assert.equal(refusalOf(proxy).message, "enqueue: options can't be read.")
+    assert.equal(refusalOf({ nested: proxy }).message, "enqueue: nested can't be read.")
+    assert.match(refusalOf({ key: proxy }).message, /^enqueue: key is an unreadable object; use text/)
+    assert.equal(refusalOf(throwing).message, "enqueue: options can't be read.")
+    assert.equal((refusalOf(throwing).cause as Error).message, "no")
+  })
+
+  test("is not one of a class: what the class has counts", () => {
+    class Options {
+      get priority() {
+        return 3
+      }
+    }
+
+    assert.equal(checked(new Options(), TABLE, DOOR).priority, 3)
+  })
+})

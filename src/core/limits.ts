@@ -1,0 +1,51 @@
+import type { Kind } from "./checked.ts"
+import { integer, text, textLike } from "./kinds.ts"
+
+/**
+ * Names, keys and counts that several doors take. The bounds are the same whatever the store: an index row of PostgreSQL holds
+ * 2,704 bytes and a character takes up to 4 of them, counts fit into 32 bits, and what a claim looks at for a limit is short.
+ */
+
+export const SCHEDULE_ID: Kind<string> = textLike(
+  /^[A-Za-z0-9_-]{1,200}$/,
+  '1 to 200 letters, digits, "_" and "-"',
+)
+
+export const TASK_NAME: Kind<string> = textLike(
+  /^[\w.:/-]{1,200}$/,
+  '1 to 200 letters, digits, "_", "-", ".", ":" and "/"',
+)
+
+/** A task, or its name. */
+export function taskOr(name: Kind<string>): Kind<string> {
+  return {
+    allowed: `a task, or its name: ${name.allowed}`,
+    read: (value, at) =>
+      name.read(typeof value === "object" ? (value as { name?: unknown } | null)?.name : value, at),
+  }
+}
+
+export const RUN_ID: Kind<string> = textLike(
+  /^[\w.:@~+/-]{1,300}$/,
+  '1 to 300 letters, digits, "_", "-", ".", ":", "@", "~", "+" and "/"',
+)
+
+/** To look something up by: what SQL has written past our doors is found, too. */
+export const LOOKUP: Kind<string> = text({ min: 1, max: 300 })
+
+/** Of a user's own: `key`, `concurrency.key`. */
+export const KEY: Kind<string> = text({ min: 1, max: 255 })
+
+export const OWNER: Kind<string> = text({ min: 1, max: 200 })
+export const TAG: Kind<string> = text({ min: 1, max: 100 })
+export const TAGS_MAX = 50
+export const DESCRIPTION: Kind<string> = text({ min: 0, max: 4_000 })
+
+/** How many runs of a key or of a worker at once. PostgreSQL numbers the places of a key, and looks for a free number. */
+export const CONCURRENCY: Kind<number> = integer(1, 10_000)
+
+/** A page of a list. */
+export const PAGE: Kind<number> = integer(1, 1_000)
+
+/** Deploys are often numbered by seconds or milliseconds since 1970. */
+export const RELEASE: Kind<number> = integer(0, Number.MAX_SAFE_INTEGER)

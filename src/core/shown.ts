@@ -1,0 +1,41 @@
+/** Any value as a few words for an error message. Never throws, and never more than a line. */
+export function shown(value: unknown): string {
+  try {
+    return wordsFor(value)
+  } catch {
+    // A revoked proxy, or an object whose methods throw.
+    return "an unreadable object"
+  }
+}
+
+/** For the details of an error, which programs read: a short value as it is, others as `shown`. */
+export function plain(value: unknown): unknown {
+  const isShort = typeof value === "string" ? value.length <= SHOWN_MAX : false
+  return isShort || typeof value === "number" || typeof value === "boolean" ? value : shown(value)
+}
+
+const SHOWN_MAX = 80
+
+function wordsFor(value: unknown): string {
+  switch (typeof value) {
+    case "string":
+      return JSON.stringify(value.length > SHOWN_MAX ? `${value.slice(0, SHOWN_MAX)}…` : value)
+    case "bigint":
+      return `${String(value).slice(0, SHOWN_MAX)}n`
+    case "symbol":
+      return "a symbol"
+    case "function":
+      return "a function"
+    case "object":
+      return value === null ? "null" : objectWords(value)
+    default:
+      return String(value)
+  }
+}
+
+function objectWords(value: object): string {
+  if (Array.isArray(value)) return `a list of ${value.length}`
+  if (!(value instanceof Date)) return "an object"
+  const time = value.getTime()
+  return Number.isNaN(time) ? "an invalid Date" : value.toISOString()
+}

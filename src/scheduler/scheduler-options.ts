@@ -1,0 +1,102 @@
+import { type Checked, checked, type Door, type Kind } from "../core/checked.ts"
+import { DAY, HOUR } from "../core/instant.ts"
+import {
+  callback,
+  choice,
+  duration,
+  flag,
+  integer,
+  list,
+  objectWith,
+  part,
+  record,
+  required,
+} from "../core/kinds.ts"
+import { CONCURRENCY, LOOKUP, OWNER, PAGE, RELEASE } from "../core/limits.ts"
+import type { Clock } from "../engine/clock.ts"
+import type { Role } from "../engine/engine.ts"
+import type { Hooks } from "../engine/events.ts"
+import type { Logger } from "../engine/logger.ts"
+import { type AnyTask, type DeclaredSchedule, LEASE } from "../engine/task.ts"
+import type { Store } from "../store/store.ts"
+import type { SchedulerOptions, StartOptions } from "./scheduler.ts"
+
+/** What `createScheduler` and the scheduler's own methods take. */
+
+const HOOK = callback()
+export const HOOK_TABLE = {
+  start: HOOK,
+  stop: HOOK,
+  idle: HOOK,
+  error: HOOK,
+  run: HOOK,
+  race: HOOK,
+  taken: HOOK,
+} satisfies Record<keyof Hooks, Kind<unknown>>
+
+/** They stay as they are, for they may be an object of a class; of such a one only the hooks are looked at. */
+const HOOKS: Kind<Hooks> = {
+  ...record(HOOK_TABLE),
+  read(value, at) {
+    const kind = isPlain(value) ? record(HOOK_TABLE) : part(HOOK_TABLE)
+    kind.read(value, at)
+    return value as Hooks
+  },
+}
+
+function isPlain(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return true
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
+
+/** However many a program has, they are all kept in memory. */
+const DECLARED_MAX = 100_000
+
+const TASK = objectWith<AnyTask>(["name", "retry", "run"], "what defineTask returns")
+
+const DECLARED: Kind<DeclaredSchedule> = {
+  allowed: "what task.schedule returns",
+  read(value, at) {
+    const declared = objectWith<DeclaredSchedule>(["id", "task", "options"], DECLARED.allowed).read(value, at)
+    TASK.read(declared.task, { door: at.door, option: `${at.option}.task` })
+    return declared
+  },
+}
+
+const RETENTION = { age: duration(), perSchedule: integer(0, 1_000_000) }
+
+export const SCHEDULER_OPTIONS = {
+  store: required(objectWith<Store>(["open", "fire", "claim"], "a store, such as memory()")),
+  tasks: list(TASK, { max: DECLARED_MAX }),
+  schedules: list(DECLARED, { max: DECLARED_MAX }),
+  owner: OWNER,
+  release: RELEASE,
+  prune: flag,
+  concurrency: CONCURRENCY,
+  lease: LEASE,
+  pollInterval: duration({ min: 10, max: DAY }),
+  nextDelay: duration({ max: HOUR }),
+  retention: record(RETENTION),
+  hooks: HOOKS,
+  logger: objectWith<Logger>(["debug", "info", "warn", "error"], "a logger: debug, info, warn and error"),
+  clock: objectWith<Clock>(["now", "monotonic", "setTimer", "random", "newId"], "a clock"),
+} satisfies Record<keyof SchedulerOptions, Kind<unknown>>
+
+export type GivenOptions = Checked<typeof SCHEDULER_OPTIONS>
+
+export const START_OPTIONS = {
+  roles: list(choice<Role>("fire", "work"), { max: 2 }),
+} satisfies Record<keyof StartOptions, Kind<unknown>>
+
+export const STOP_OPTIONS = { timeout: duration() }
+export const RECONCILE_OPTIONS = { dryRun: flag }
+export const WORKERS_PAGE = { after: LOOKUP, limit: PAGE }
+
+export function doorOf(method: string): Door {
+  return { code: "BELFRY_SCHEDULER_INVALID", subject: method }
+}
+
+export function checkedSchedulerOptions(options: SchedulerOptions): GivenOptions {
+  return checked(options, SCHEDULER_OPTIONS, doorOf("createScheduler"))
+}

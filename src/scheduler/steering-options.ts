@@ -1,0 +1,93 @@
+import { checked, checkedValue, type Door, type Kind } from "../core/checked.ts"
+import { SCHEDULE_OPTIONS } from "../core/definition.ts"
+import type { ErrorCode } from "../core/errors.ts"
+import type { Instant } from "../core/instant.ts"
+import {
+  callback,
+  choice,
+  flag,
+  instant,
+  integer,
+  list,
+  part,
+  payload,
+  remark,
+  required,
+  textLike,
+} from "../core/kinds.ts"
+import { CONCURRENCY, LOOKUP, PAGE, TASK_NAME, taskOr } from "../core/limits.ts"
+import type { When } from "../core/options.ts"
+import type { Why } from "../core/steer.ts"
+import { BACKFILL_MAX, type BackfillRange } from "./backfill.ts"
+import type { BackfillOptions, Because, CreateOptions } from "./schedules.ts"
+
+/** What the methods of `scheduler.schedules` take, but for the schedule itself. */
+
+export const CREATE_OPTIONS = {
+  ...SCHEDULE_OPTIONS,
+  task: required(taskOr(TASK_NAME)),
+  payload,
+  startImmediately: flag,
+} satisfies Record<keyof CreateOptions<unknown>, Kind<unknown>>
+
+export const BECAUSE = { reason: remark, by: remark } satisfies Record<keyof Because, Kind<unknown>>
+
+export const PAUSE_OPTIONS = { ...BECAUSE, until: instant }
+
+/** Required, so that nobody overwrites a change they haven't seen. */
+export const UPDATE_BASE = { ifRevision: required(integer(1, 2_147_483_647)) }
+
+export const PREVIEW_OPTIONS = { after: instant }
+
+const WHICH = choice<BackfillRange["which"]>("missing", "failed", "all")
+const BACKFILL_NAME = textLike(/^[A-Za-z0-9_-]{1,64}$/, '1 to 64 letters, digits, "_" and "-"')
+
+export const PLAN_BACKFILL_OPTIONS = {
+  from: required(instant),
+  until: required(instant),
+  which: WHICH,
+  name: BACKFILL_NAME,
+} satisfies Record<keyof BackfillOptions, Kind<unknown>>
+
+/** Of a plan, what names it; what it does is worked out again. */
+export const BACKFILL_PLAN = required(
+  part({
+    ...PLAN_BACKFILL_OPTIONS,
+    which: required(WHICH),
+    name: required(BACKFILL_NAME),
+    scheduleId: required(LOOKUP),
+    planId: required(LOOKUP),
+    occurrences: required(list(instant, { max: BACKFILL_MAX })),
+  }),
+)
+
+export const BACKFILL_OPTIONS = {
+  concurrency: CONCURRENCY,
+  by: remark,
+  onProgress: callback<(done: number, total: number) => void>(),
+}
+
+export function doorOf(method: string, code: ErrorCode = "BELFRY_SCHEDULE_INVALID"): Door {
+  return { code, subject: `schedules.${method}` }
+}
+
+export function idOf(id: unknown, method: string): string {
+  return checkedValue(id, required(LOOKUP), { door: doorOf(method), option: "id" })
+}
+
+export function instantOf(when: When, option: string, method: string): Instant {
+  return checkedValue(when, required(instant), { door: doorOf(method), option })
+}
+
+export function optionalInstantOf(when: When | undefined, option: string, method: string): Instant | null {
+  return checkedValue(when, instant, { door: doorOf(method), option }) ?? null
+}
+
+export function countOf(count: number | undefined, method: string): number | undefined {
+  return checkedValue(count, PAGE, { door: doorOf(method), option: "count" })
+}
+
+export function whyOf(because: Because, method: string): Why {
+  const { reason = null, by = null } = checked(because, BECAUSE, doorOf(method))
+  return { reason, by }
+}

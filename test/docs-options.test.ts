@@ -1,0 +1,60 @@
+import assert from "node:assert/strict"
+import { readFileSync } from "node:fs"
+import { test } from "vitest"
+import type { Kind, OptionTable } from "../src/core/checked.ts"
+import { TASK_OPTIONS } from "../src/engine/task.ts"
+import { LOCK_OPTIONS } from "../src/lock/locks.ts"
+import { ENQUEUE_OPTIONS } from "../src/scheduler/enqueue.ts"
+import { LEDGER_PAGE } from "../src/scheduler/ledger.ts"
+import { LOG_PAGE, RUN_QUERY } from "../src/scheduler/runs.ts"
+import { SCHEDULER_OPTIONS } from "../src/scheduler/scheduler-options.ts"
+import {
+  BACKFILL_OPTIONS,
+  CREATE_OPTIONS,
+  PAUSE_OPTIONS,
+  PLAN_BACKFILL_OPTIONS,
+  PREVIEW_OPTIONS,
+  UPDATE_BASE,
+} from "../src/scheduler/steering-options.ts"
+import { TRIGGER_NOW_OPTIONS } from "../src/scheduler/trigger.ts"
+
+const page = readFileSync(new URL("../docs/reference/api.md", import.meta.url), "utf8")
+
+const DOORS: readonly (readonly [door: string, table: OptionTable])[] = [
+  ["createScheduler", SCHEDULER_OPTIONS],
+  ["defineTask", TASK_OPTIONS],
+  ["schedules.create", CREATE_OPTIONS],
+  ["schedules.update", UPDATE_BASE],
+  ["schedules.pause", PAUSE_OPTIONS],
+  ["schedules.trigger", TRIGGER_NOW_OPTIONS],
+  ["schedules.preview", PREVIEW_OPTIONS],
+  ["schedules.occurrences", LEDGER_PAGE],
+  ["schedules.planBackfill", PLAN_BACKFILL_OPTIONS],
+  ["schedules.backfill", BACKFILL_OPTIONS],
+  ["enqueue", ENQUEUE_OPTIONS],
+  ["runs.list", RUN_QUERY],
+  ["runs.logs", LOG_PAGE],
+  ["locks.acquire", LOCK_OPTIONS],
+]
+
+/** A row for each option; of an object, a row for each of its own. */
+function rowsOf(
+  door: string,
+  name: string,
+  { allowed, table, isRequired }: Kind<unknown>,
+): readonly string[] {
+  const own = `| \`${door}\` | \`${name}\` | ${allowed}${isRequired ? "; required" : ""} |`
+  // Triggers have the options of a schedule with one.
+  if (table === undefined || name === "triggers") return [own]
+  return [own, ...Object.entries(table).flatMap(([inner, kind]) => rowsOf(door, `${name}.${inner}`, kind))]
+}
+
+test("docs/reference/api.md lists every option with exactly what it may be", () => {
+  const expected = DOORS.flatMap(([door, table]) =>
+    Object.entries(table).flatMap(([name, kind]) => rowsOf(door, name, kind)),
+  )
+
+  const [, section = ""] = page.split("## What options may be")
+  const listed = section.split("\n").filter((line) => line.startsWith("| `"))
+  assert.deepEqual(listed, expected)
+})

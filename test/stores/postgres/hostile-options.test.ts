@@ -1,0 +1,9 @@
+import assert from "node:assert/strict"
+import { test } from "vitest"
+import { migratedDatabase } from "../../support/fresh-database.ts"
+import { tryHostileOptions } from "../../support/hostile-options.ts"
+import { aStore } from "./scratch.ts"
+
+test("every option is refused by its name, or kept as it is", async () => {
+  assert.ok((await tryHostileOptions(aStore(await migratedDatabase()))) > 100)
+})
