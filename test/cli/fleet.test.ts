@@ -57,7 +57,7 @@ describe("logs", () => {
   test("-f goes on with what runs write later", async () => {
     const shell = await withHistory()
     const following = shell.run("logs", "-f", "--schedule", "greeting")
-    await shell.shows(/hello/)
+    await shell.shows(/greeting +2[^\n]*hello/)
     const ended = shell.run("start")
 
     await shell.run("schedule", "trigger", "greeting", "--wait")

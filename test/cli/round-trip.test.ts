@@ -20,7 +20,7 @@ const EVERYTHING: Required<
   catchUp: { policy: "all", grace: "5s", window: "36h", limit: 3 },
   overlap: { policy: "queue", limit: 4 },
   maxConcurrentRuns: 2,
-  dependsOn: [{ schedule: "other", within: "1h30m" }],
+  dependsOn: [{ schedule: "once", within: "1h30m" }],
   retry: { attempts: 5, backoff: "linear", delay: "1500ms" as never, maxDelay: "1h", jitter: 1 },
   timeout: 1_234,
   enabled: false,
