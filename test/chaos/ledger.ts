@@ -18,7 +18,6 @@ export interface LedgerRun {
   readonly scheduledFor: Instant
   readonly state: string
   readonly attempt: number
-  readonly lost: number
   /** How many occurrences it stands for, its own among them. */
   readonly standsFor: number
   /** Each attempt that has ended, oldest first. */
@@ -27,6 +26,15 @@ export interface LedgerRun {
     readonly workerId: string
     readonly outcome: string
   }[]
+}
+
+/** Attempts whose worker fell silent, whether or not a heartbeat had told of them. */
+export function silentAttempts({
+  attempts,
+}: {
+  readonly attempts: readonly { readonly outcome: string }[]
+}): number {
+  return attempts.filter(({ outcome }) => outcome === "lost" || outcome === "unconfirmed").length
 }
 
 /** Every run has ended well, and each of its attempts has ended once. */

@@ -25,7 +25,7 @@ async function ledgerIn(url: string): Promise<Ledger> {
   )
   const runs = await query<RunRow>(
     url,
-    `select id, schedule_id, scheduled_for, state, attempt, lost, missed,
+    `select id, schedule_id, scheduled_for, state, attempt, missed,
        coalesce(attempts, '[]') as attempts, outcome, worker_id
      from belfry.runs`,
   )
@@ -42,7 +42,6 @@ interface RunRow {
   readonly scheduled_for: Date
   readonly state: string
   readonly attempt: number
-  readonly lost: number
   readonly missed: { readonly count: number } | null
   readonly attempts: LedgerRun["attempts"]
   /** Of the last attempt, if it ended together with its run: that one isn't among `attempts`. */
@@ -58,7 +57,6 @@ function runOf(row: RunRow): LedgerRun {
     scheduledFor: row.scheduled_for?.getTime(),
     state: row.state,
     attempt: row.attempt,
-    lost: row.lost,
     standsFor: row.state === "skipped" ? (row.missed?.count ?? 1) : 1,
     attempts: row.outcome === null ? row.attempts : [...row.attempts, last],
   }

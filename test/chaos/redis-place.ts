@@ -50,7 +50,6 @@ async function runAt(client: Redis, key: string): Promise<LedgerRun> {
     scheduledFor: instantOf(fields["scheduled_for"]!),
     state: fields["state"]!,
     attempt: Number(fields["attempt"] ?? 0),
-    lost: Number(fields["lost"] ?? 0),
     standsFor: fields["state"] === "skipped" ? (missed?.count ?? 1) : 1,
     attempts: all.map(([attempt, workerId, , , outcome]) => ({ attempt, workerId, outcome })),
   }
@@ -64,7 +63,7 @@ function instantOf(text: string): number {
 /** All runs have ended: nothing is left where unfinished ones are found, and the histories hold just these runs. */
 async function faultsIn(client: Redis, runs: readonly LedgerRun[]): Promise<readonly string[]> {
   const faults: string[] = []
-  for (const pattern of ["queue:*", "waiting:*", "unfinished:*", "live", "running"])
+  for (const pattern of ["queue:*", "waiting:*", "unfinished:*", "unfinished", "live", "running"])
     for (const key of await client.keys(`{belfry}:${pattern}`)) faults.push(`${key} is left`)
   const ids = runs.map(({ id }) => id).sort()
   for (const index of ["created", "scheduled", "completed"]) {

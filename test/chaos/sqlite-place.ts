@@ -22,7 +22,7 @@ async function ledgerIn(path: string): Promise<Ledger> {
   const schedules = all<{ id: string; next_run_at: number }>("select id, next_run_at from belfry_schedules")
   const integrity = all<{ integrity_check: string }>("pragma integrity_check")
   const runs = all<RunRow>(
-    `select id, schedule_id, scheduled_for, state, attempt, lost, missed, attempts from belfry_runs`,
+    `select id, schedule_id, scheduled_for, state, attempt, missed, attempts from belfry_runs`,
   )
   database.close()
   return {
@@ -38,7 +38,6 @@ interface RunRow {
   readonly scheduled_for: number
   readonly state: string
   readonly attempt: number
-  readonly lost: number
   readonly missed: string | null
   readonly attempts: string
 }
@@ -51,7 +50,6 @@ function runOf(row: RunRow): LedgerRun {
     scheduledFor: row.scheduled_for,
     state: row.state,
     attempt: row.attempt,
-    lost: row.lost,
     standsFor: row.state === "skipped" ? (count ?? 1) : 1,
     attempts: JSON.parse(row.attempts),
   }

@@ -103,7 +103,7 @@ test("a stranger's program runs on the installed package, through every entry po
     details: "hello",
     count: 24,
     at: "2026-03-29T01:00:00.000Z",
-    laws: 11,
+    laws: 12,
     ready: "http",
   })
 })
