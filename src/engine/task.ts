@@ -6,6 +6,7 @@ import type { RetryOptions, ScheduleOptions } from "../core/options.ts"
 import { defineRetry } from "../core/policies.ts"
 import type { TriggeredBy } from "../core/run.ts"
 import { describeIssues, type SchemaResult, type StandardSchema } from "../core/standard-schema.ts"
+import type { Logger } from "./logger.ts"
 
 /** A named piece of code, with an optional payload schema. Defining one starts nothing. */
 export interface Task<Input = unknown, Output = Input> extends AnyTask {
@@ -22,6 +23,8 @@ export interface AnyTask {
   readonly timeoutMs: number | null
   readonly leaseMs: number | null
   run(context: TaskContext): unknown
+  /** Called when a scheduler that performs the task has started. Nobody waits for it, and it must not throw. */
+  onStart?(logger: Logger): void
 }
 
 export interface TaskOptions<Input, Output> {

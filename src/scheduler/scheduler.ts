@@ -212,6 +212,8 @@ export class Scheduler {
         planAnew({ ...newSchedule(id, definition, now), createdAt: 0 }, now),
       ),
     })
+    if (roles === undefined || roles.includes("work"))
+      for (const task of this.#tasks.values()) task.onStart?.(this.#logger)
   }
 
   async #stop(timeoutMs: number): Promise<void> {
