@@ -84,7 +84,7 @@ function previousOf(timetable: Timetable, trigger: Trigger, before: Instant): In
 
 /** An interval begins at its anchor: nothing comes before. */
 function beginningOf(cron: Cron): Instant {
-  return cron.kind === "interval" && cron.anchor !== null ? cron.anchor : EARLIEST
+  return (cron.kind === "interval" ? cron.anchor : null) ?? EARLIEST
 }
 
 /** What a trigger repeats by, in the form that search and words read. */
@@ -112,10 +112,13 @@ const PARSED_MAX = 10_000
 
 function compiled(timetable: Timetable, trigger: Extract<Trigger, { kind: "cron" }>): Cron {
   const isSeeded = /h/i.test(trigger.cron)
-  const isInterval = /^\s*@e/i.test(trigger.cron)
+  const isInterval = /@e/i.test(trigger.cron)
   const anchor = anchorOf(timetable)
   const { timezone, dst } = timetable
-  const key = `${trigger.cron}\n${timezone}\n${dst.gap}${dst.overlap}${trigger.dayMatch}\n${isSeeded ? timetable.id : ""}\n${isInterval ? anchor : ""}`
+  const key = [
+    ...[trigger.cron, timezone, dst.gap, dst.overlap, trigger.dayMatch],
+    ...[isSeeded && timetable.id, isInterval && anchor],
+  ].join("\n")
   const known = parsed.get(key)
   if (known) return known
   const cron = parseCron(trigger.cron, {
