@@ -291,6 +291,7 @@ describe("the order of occurrences", () => {
     const schedule = aSchedule({}, { coveredUntil: at("09:00"), overrides })
 
     assert.doesNotThrow(() => move(schedule, at("10:00"), at("10:40"), why, NOW))
+    assert.doesNotThrow(() => skip(schedule, at("10:00"), why, NOW))
     assert.doesNotThrow(() => restore(schedule, at("12:00"), NOW))
   })
 

@@ -124,9 +124,7 @@ function rescheduled(schedule: Schedule, to: Instant, why: Why, facts: FireFacts
     next === null || next.scheduledFor === to
       ? []
       : [{ ...why, scheduledFor: next.scheduledFor, dueAt: null, reason: message }]
-  const others = schedule.overrides.filter(
-    ({ scheduledFor }) => scheduledFor !== to && scheduledFor !== next?.scheduledFor,
-  )
+  const others = schedule.overrides.filter(({ scheduledFor }) => scheduledFor !== next?.scheduledFor)
   return withOverrides({ ...schedule, coveredUntil }, [...others, added, ...replaced], now)
 }
 
