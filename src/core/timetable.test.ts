@@ -131,6 +131,54 @@ describe("counting", () => {
   test.each([[cron("* * * * * *")], [every(SECOND)]])("stops at the limit: %o", (trigger) => {
     assert.equal(countInTimetable(aTimetable([trigger]), MADE_AT, MADE_AT + DAY, 50), 50)
   })
+
+  test.each<[string, Timetable, string, string, number]>([
+    ["two intervals", aTimetable([every(HOUR), every(25 * MINUTE)]), "08:00", "10:00", 6],
+    ["two times of day", aTimetable([once("09:00"), once("10:00")]), "08:00", "23:00", 2],
+    ["no trigger", aTimetable([]), "08:00", "23:00", 0],
+    ["an end before the beginning", aTimetable([every(HOUR)]), "12:00", "09:00", 0],
+    ["after the last one", aTimetable([every(HOUR)], { endsAt: at("10:00") }), "10:00", "12:00", 0],
+    ["before the first one", aTimetable([every(HOUR, at("12:00"))]), "08:00", "11:00", 0],
+  ])("%s", (_, timetable, after, until, count) => {
+    assert.equal(countInTimetable(timetable, at(after), at(until), 100), count)
+  })
+
+  test("an interval is counted without walking: a hundred years of milliseconds", () => {
+    const years = 36_525 * DAY
+
+    assert.equal(countInTimetable(aTimetable([every(1)]), MADE_AT, MADE_AT + years, Infinity), years)
+  })
+})
+
+describe("the last one before", () => {
+  test.each<[string, Timetable, string, string]>([
+    ["is the later of two triggers", aTimetable([once("09:00"), once("10:00")]), "23:00", "10:00"],
+    [
+      "is the later of two triggers, in any order",
+      aTimetable([once("10:00"), once("09:00")]),
+      "23:00",
+      "10:00",
+    ],
+    ["is strictly before", aTimetable([once("10:00"), once("09:00")]), "10:00", "09:00"],
+    ["is none if there is none", aTimetable([once("10:00")]), "10:00", "never"],
+    [
+      "is at startsAt at the earliest",
+      aTimetable([once("09:00")], { startsAt: at("09:00") }),
+      "10:00",
+      "09:00",
+    ],
+    ["is none before startsAt", aTimetable([once("09:00")], { startsAt: at("09:01") }), "10:00", "never"],
+    [
+      "is at endsAt at the latest",
+      aTimetable([cron("0 * * * *")], { endsAt: at("11:00") }),
+      "23:00",
+      "11:00",
+    ],
+    ["of an interval is none before its anchor", aTimetable([every(HOUR, at("12:00"))]), "12:00", "never"],
+    ["of an interval is its anchor, too", aTimetable([every(HOUR, at("12:00"))]), "12:01", "12:00"],
+  ])("%s", (_, timetable, before, expected) => {
+    assert.equal(clock(previousInTimetable(timetable, at(before))), expected)
+  })
 })
 
 test("H depends on the schedule, and only on it", () => {
