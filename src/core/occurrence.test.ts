@@ -84,6 +84,15 @@ describe("jitter", () => {
     for (const count of quarters) assert.closeTo(count, 250, 60)
   })
 
+  test("of a millisecond is nothing or a millisecond", () => {
+    const dues = Array.from({ length: 50 }, (_, index) => {
+      const schedule = { ...aSchedule({ jitter: 1 }), id: `tenant-${index}` }
+      return occurrenceAfter(schedule, MADE_AT)!.dueAt - at("09:00")
+    })
+
+    assert.deepEqual([...new Set(dues)].sort(), [0, 1])
+  })
+
   test("of the only occurrence there is has its full length", () => {
     const dues = Array.from({ length: 200 }, (_, index) => {
       const schedule = { ...aSchedule({ at: at("09:00"), jitter: "1d" }), id: `once-${index}` }
@@ -102,8 +111,10 @@ describe("the newest due", () => {
     ["13:59", "13:00"],
   ])("at %s is %s", (now, expected) => {
     const newest = newestDue(aSchedule(), at(now))
+    const passed = newestPassed(aSchedule(), at(now))
 
     assert.equal(newest && clock(newest.scheduledFor), expected)
+    assert.equal(passed && clock(passed.scheduledFor), expected)
   })
 
   test("is not one that was moved to later, but the one before it", () => {
