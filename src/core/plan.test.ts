@@ -2,7 +2,7 @@ import { assert, describe, test } from "vitest"
 import { aRunRef, aSchedule, at } from "../../test/support/records.ts"
 import { newRunOf, skipRecordOf } from "./new-run.ts"
 import { occurrenceAfter } from "./occurrence.ts"
-import { followedBy, isToLookUp, planOf, withoutFinished } from "./plan.ts"
+import { followedBy, isToLookUp, planFrom, planOf, withoutFinished } from "./plan.ts"
 import { cancel } from "./run.ts"
 
 const schedule = aSchedule()
@@ -67,5 +67,31 @@ describe("a schedule that is to be removed when it is finished", () => {
 
   test("stays gone", () => {
     assert.isNull(withoutFinished(removed, { ...finished, progress: null }).progress)
+  })
+})
+
+describe("planned from an instant", () => {
+  const override = (time: string) => ({ scheduledFor: at(time), dueAt: null, reason: null, by: null })
+
+  test("everything up to it is settled, and what was said of later occurrences is kept", () => {
+    const overrides = ["09:00", "10:00", "11:00"].map(override)
+
+    assert.deepEqual(planFrom({ ...schedule, overrides, lastError: "bad" }, at("10:00")), {
+      coveredUntil: at("10:00"),
+      nextRunAt: at("11:00"),
+      finishedAt: null,
+      overrides: [override("11:00")],
+      lastError: null,
+    })
+  })
+
+  test("without an occurrence to come it is finished then, or stays finished since", () => {
+    const once = aSchedule({ at: at("09:00") })
+
+    assert.deepInclude(planFrom({ ...once, finishedAt: null }, at("10:00")), {
+      nextRunAt: null,
+      finishedAt: at("10:00"),
+    })
+    assert.equal(planFrom({ ...once, finishedAt: at("09:30") }, at("10:00")).finishedAt, at("09:30"))
   })
 })
