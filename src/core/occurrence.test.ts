@@ -156,6 +156,13 @@ describe("the newest due", () => {
     assert.equal(clock(newestPassed(schedule, at("09:30"))!.scheduledFor), "09:00")
   })
 
+  test("is none if there has been no occurrence at all", () => {
+    const schedule = aSchedule({ at: at("12:00") })
+
+    assert.isNull(newestDue(schedule, at("11:00")))
+    assert.isNull(newestPassed(schedule, at("11:00")))
+  })
+
   test("is found without a walk back from what was said of the far future", () => {
     const far = "9000-01-01T00:00:00Z"
     const overrides = [override(far, null), override("9001-01-01T00:00:00Z", far)]
