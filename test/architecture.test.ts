@@ -68,9 +68,17 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   tasks: [
     "core",
     "engine",
-    ...["child_process", "crypto", "dns/promises", "http", "https", "net", "stream", "worker_threads"].map(
-      node,
-    ),
+    ...[
+      "child_process",
+      "crypto",
+      "dns/promises",
+      "http",
+      "https",
+      "net",
+      "stream",
+      "util",
+      "worker_threads",
+    ].map(node),
   ],
   testing: ["core", "store", "engine", "scheduler", "stores/memory"],
   // Stores and ready-made tasks only through their faces, so that one implementation can also speak to a server.
@@ -124,13 +132,13 @@ describe("the direction of dependency", () => {
     })
   }
 
-  test("ready-made tasks know of the engine what anybody's task does: tasks and the clock", () => {
+  test("ready-made tasks know of the engine what anybody's task does: tasks, the clock and the logger", () => {
     const known = sources
       .filter(({ path }) => path.startsWith("tasks/"))
       .flatMap(importsOf)
       .filter((path) => path.startsWith("engine/"))
 
-    assert.deepEqual([...new Set(known)].sort(), ["engine/clock.ts", "engine/task.ts"])
+    assert.deepEqual([...new Set(known)].sort(), ["engine/clock.ts", "engine/logger.ts", "engine/task.ts"])
   })
 
   test("the reading of imports finds what it should", () => {

@@ -2,7 +2,15 @@ import fc from "fast-check"
 import { assert, test } from "vitest"
 import { assertProperty } from "../../test/support/properties.ts"
 import { aRetry } from "../../test/support/records.ts"
-import { nextDelayMs } from "./backoff.ts"
+import { DEFAULT_RETRY, nextDelayMs } from "./backoff.ts"
+
+test("unless a task says otherwise there are 3 attempts, after about 5 and 10 seconds", () => {
+  assert.equal(DEFAULT_RETRY.attempts, 3)
+  assert.deepEqual(
+    [1, 2].map((failures) => nextDelayMs(DEFAULT_RETRY, failures, 0)),
+    [5_000, 10_000],
+  )
+})
 
 test.each([
   ["exponential", [5, 10, 20, 40, 60, 60]],

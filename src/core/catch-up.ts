@@ -94,14 +94,13 @@ function rangeWithin(
   until: Instant,
   recorded: readonly Recorded[],
 ): Missed | null {
-  const from = occurrenceAfter(schedule, after)?.scheduledFor
-  const last = occurrenceBefore(schedule, until + 1)?.scheduledFor
-  if (from === undefined || last === undefined || from > last) return null
+  const last = occurrenceBefore(schedule, until + 1)?.scheduledFor ?? after
   const counted = recorded.reduce(
     (total, each) => total - countIn(schedule, Math.max(after, each.from - 1), each.until),
     countIn(schedule, after, last),
   )
-  return counted <= 0 ? null : { from, until: last, count: counted }
+  if (counted <= 0) return null
+  return { from: occurrenceAfter(schedule, after)!.scheduledFor, until: last, count: counted }
 }
 
 /** The number of occurrences in (after, until], counted up to a limit. */
@@ -117,9 +116,8 @@ function countIn(schedule: Schedule, after: Instant, until: Instant): number {
 
 /** Several ranges as what a run is told it stands for; null if there are none. */
 export function foldedIn(ranges: readonly Missed[]): Missed | null {
-  const [first] = ranges
   const last = ranges.at(-1)
-  if (first === undefined || last === undefined) return null
+  if (last === undefined) return null
   const count = ranges.reduce((total, range) => total + range.count, 0)
-  return { from: first.from, until: last.until, count: Math.min(count, MISSED_COUNT_MAX) }
+  return { from: ranges[0]!.from, until: last.until, count: Math.min(count, MISSED_COUNT_MAX) }
 }

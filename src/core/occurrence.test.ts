@@ -6,6 +6,7 @@ import {
   newestPassed,
   occurrenceAfter,
   occurrenceBefore,
+  rangeIdOf,
   runIdOf,
   upcomingAfter,
 } from "./occurrence.ts"
@@ -19,6 +20,13 @@ test.each([
   ["2026-03-10T09:00:00.250Z", "report@2026-03-10T09:00:00.250Z"],
 ])("the run of the occurrence at %s is %s", (instant, id) => {
   assert.equal(runIdOf("report", at(instant)), id)
+})
+
+test("the record of several occurrences has the first and the last in its id", () => {
+  assert.equal(
+    rangeIdOf("report", { from: at("09:00"), until: at("11:00") }),
+    "report@2026-03-10T09:00:00Z..2026-03-10T11:00:00Z",
+  )
 })
 
 describe("what an operator said about an occurrence", () => {
@@ -47,6 +55,23 @@ describe("what an operator said about an occurrence", () => {
     const schedule = aSchedule({ at: at("08:30") }, { overrides: [override("09:20", "09:20")] })
 
     assert.equal(clock(occurrenceAfter(schedule, at("08:30"))!.scheduledFor), "09:20")
+  })
+
+  test("the nearest one counts, whether it was added or is in the timetable, and in any order", () => {
+    const overrides = ["09:40", "09:20", "11:20"].map((time) => override(time, time))
+    const schedule = aSchedule({}, { overrides })
+
+    assert.equal(clock(occurrenceAfter(schedule, at("09:00"))!.scheduledFor), "09:20")
+    assert.equal(clock(occurrenceBefore(schedule, at("10:00"))!.scheduledFor), "09:40")
+    assert.equal(clock(occurrenceAfter(schedule, at("09:40"))!.scheduledFor), "10:00")
+    assert.equal(clock(occurrenceBefore(schedule, at("11:10"))!.scheduledFor), "11:00")
+  })
+
+  test("one that was added is found though the timetable has nothing before it", () => {
+    const schedule = aSchedule({ at: at("12:00") }, { overrides: [override("09:20", "09:20")] })
+
+    assert.equal(clock(occurrenceBefore(schedule, at("12:00"))!.scheduledFor), "09:20")
+    assert.isNull(occurrenceBefore(schedule, at("09:20")))
   })
 
   test("neither side includes the instant it is asked about", () => {
@@ -84,6 +109,15 @@ describe("jitter", () => {
     for (const count of quarters) assert.closeTo(count, 250, 60)
   })
 
+  test("of a millisecond is nothing or a millisecond", () => {
+    const dues = Array.from({ length: 50 }, (_, index) => {
+      const schedule = { ...aSchedule({ jitter: 1 }), id: `tenant-${index}` }
+      return occurrenceAfter(schedule, MADE_AT)!.dueAt - at("09:00")
+    })
+
+    assert.deepEqual([...new Set(dues)].sort(), [0, 1])
+  })
+
   test("of the only occurrence there is has its full length", () => {
     const dues = Array.from({ length: 200 }, (_, index) => {
       const schedule = { ...aSchedule({ at: at("09:00"), jitter: "1d" }), id: `once-${index}` }
@@ -102,8 +136,10 @@ describe("the newest due", () => {
     ["13:59", "13:00"],
   ])("at %s is %s", (now, expected) => {
     const newest = newestDue(aSchedule(), at(now))
+    const passed = newestPassed(aSchedule(), at(now))
 
     assert.equal(newest && clock(newest.scheduledFor), expected)
+    assert.equal(passed && clock(passed.scheduledFor), expected)
   })
 
   test("is not one that was moved to later, but the one before it", () => {
@@ -118,6 +154,21 @@ describe("the newest due", () => {
 
     assert.equal(clock(newestDue(schedule, at("09:30"))!.scheduledFor), "10:00")
     assert.equal(clock(newestPassed(schedule, at("09:30"))!.scheduledFor), "09:00")
+  })
+
+  test("is none if there has been no occurrence at all", () => {
+    const schedule = aSchedule({ at: at("12:00") })
+
+    assert.isNull(newestDue(schedule, at("11:00")))
+    assert.isNull(newestPassed(schedule, at("11:00")))
+  })
+
+  test("is found without a walk back from what was said of the far future", () => {
+    const far = "9000-01-01T00:00:00Z"
+    const overrides = [override(far, null), override("9001-01-01T00:00:00Z", far)]
+    const schedule = aSchedule({ cron: "* * * * * *" }, { overrides })
+
+    assert.equal(clock(newestDue(schedule, at("09:30"))!.scheduledFor), "09:30")
   })
 
   test("is none if it is settled, never planned, or the runs are used up", () => {

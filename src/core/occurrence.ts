@@ -24,15 +24,15 @@ export function rangeIdOf(scheduleId: string, { from, until }: Pick<Missed, "fro
   return `${runIdOf(scheduleId, from)}..${formatInstant(until)}`
 }
 
+const NEVER = Number.POSITIVE_INFINITY
+
 /** The first occurrence whose nominal instant is strictly after `after`. */
 export function occurrenceAfter(schedule: Schedule, after: Instant): Occurrence | null {
-  let scheduledFor = nextInTimetable(timetableOf(schedule), after)
+  let scheduledFor = nextInTimetable(timetableOf(schedule), after) ?? NEVER
   for (const override of schedule.overrides) {
-    if (override.scheduledFor > after && (scheduledFor === null || override.scheduledFor < scheduledFor)) {
-      scheduledFor = override.scheduledFor
-    }
+    if (override.scheduledFor > after) scheduledFor = Math.min(scheduledFor, override.scheduledFor)
   }
-  return scheduledFor === null ? null : occurrenceAt(schedule, scheduledFor)
+  return scheduledFor === NEVER ? null : occurrenceAt(schedule, scheduledFor)
 }
 
 /** The first one after `after` that is still to come: none once the schedule's runs are used up. */
@@ -42,13 +42,11 @@ export function upcomingAfter(schedule: Schedule, after: Instant): Occurrence | 
 
 /** The last occurrence whose nominal instant is strictly before `before`. */
 export function occurrenceBefore(schedule: Schedule, before: Instant): Occurrence | null {
-  let scheduledFor = previousInTimetable(timetableOf(schedule), before)
+  let scheduledFor = previousInTimetable(timetableOf(schedule), before) ?? -NEVER
   for (const override of schedule.overrides) {
-    if (override.scheduledFor < before && (scheduledFor === null || override.scheduledFor > scheduledFor)) {
-      scheduledFor = override.scheduledFor
-    }
+    if (override.scheduledFor < before) scheduledFor = Math.max(scheduledFor, override.scheduledFor)
   }
-  return scheduledFor === null ? null : occurrenceAt(schedule, scheduledFor)
+  return scheduledFor === -NEVER ? null : occurrenceAt(schedule, scheduledFor)
 }
 
 function occurrenceAt(schedule: Schedule, scheduledFor: Instant): Occurrence {
@@ -75,7 +73,7 @@ function jitterOf(schedule: Schedule, scheduledFor: Instant): number {
  * never pass a neighbour), so all earlier ones are due as well.
  */
 export function newestDue(schedule: Schedule, now: Instant): Occurrence | null {
-  const movedEarlier = schedule.overrides.filter(({ dueAt }) => dueAt !== null && dueAt <= now)
+  const movedEarlier = schedule.overrides.filter(({ dueAt }) => (dueAt ?? NEVER) <= now)
   const latest = Math.max(now, ...movedEarlier.map((override) => override.scheduledFor))
   let newest = occurrenceBefore(schedule, latest + 1)
   while (newest !== null && newest.dueAt > now) newest = occurrenceBefore(schedule, newest.scheduledFor)

@@ -71,7 +71,7 @@ function resumed(schedule: Schedule, facts: FireFacts, now: Instant): FirePlan {
 }
 
 function droppedUntil(schedule: Schedule, facts: FireFacts, newest: Occurrence): readonly NewRun[] {
-  const { reason, by } = schedule.paused ?? { reason: null, by: null }
+  const { reason, by } = schedule.paused!
   const message = `Paused${by === null ? "" : ` by ${by}`}${reason === null ? "" : `: ${reason}`}`
   const dropped = { after: schedule.coveredUntil!, until: newest.scheduledFor }
   return gapsIn(schedule, dropped, facts.recorded).map((range) =>

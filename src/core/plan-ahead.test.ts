@@ -66,3 +66,19 @@ describe("no plan is made before the instant", () => {
     assert.isNull(planAhead(schedule, NO_FACTS))
   })
 })
+
+test.each([
+  ["nothing is due at its next instant after all", aSchedule({}, { nextRunAt: at("08:30") }), NO_FACTS],
+  [
+    "a run is unfinished, though it may run beside it",
+    aSchedule({ overlap: "allow" }),
+    withUnfinished(aRunRef()),
+  ],
+  [
+    "it depends on another, though that has succeeded",
+    aSchedule({ dependsOn: [{ schedule: "import", within: "1d" }] }),
+    { ...NO_FACTS, lastSuccessAt: { import: at("08:30") } },
+  ],
+])("nothing is planned ahead if %s", (_, schedule, facts) => {
+  assert.isNull(planAhead(schedule, facts))
+})

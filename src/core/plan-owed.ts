@@ -59,7 +59,7 @@ function recordsOf(schedule: Schedule, owed: CatchUpDecision, waiting: Occurrenc
         message: occurrence.override!.reason,
       }),
     )
-  const why = restReason(schedule, owed)
+  const why = restReason(schedule)
   return [...left, ...owed.rest.map((range) => skipRecordOf(schedule, range, why))]
 }
 
@@ -72,10 +72,9 @@ function missedBy(schedule: Schedule, owed: CatchUpDecision) {
   return schedule.catchUp.policy === "once" ? foldedIn(owed.rest) : null
 }
 
-/** With "once", the rest begins where a newer occurrence runs, or has run. */
-function restReason(schedule: Schedule, { coveredUntil, rest }: CatchUpDecision) {
-  const isFolded = rest.length > 0 && rest.at(-1)!.until < coveredUntil
-  if (schedule.catchUp.policy === "once" && isFolded) {
+/** With "once", the rest ends before an occurrence that runs, or has run. */
+function restReason(schedule: Schedule) {
+  if (schedule.catchUp.policy === "once") {
     return { reason: "coalesced", message: "Folded into a newer occurrence" } as const
   }
   return { reason: "missed", message: "Nothing was there to fire it in time" } as const

@@ -6,6 +6,7 @@ import { DEFAULT_DST } from "./cron/parse.ts"
 import { DAY, HOUR, type Instant, MINUTE, SECOND } from "./instant.ts"
 import {
   countInTimetable,
+  cronOf,
   nextInTimetable,
   previousInTimetable,
   type Timetable,
@@ -130,6 +131,54 @@ describe("counting", () => {
   test.each([[cron("* * * * * *")], [every(SECOND)]])("stops at the limit: %o", (trigger) => {
     assert.equal(countInTimetable(aTimetable([trigger]), MADE_AT, MADE_AT + DAY, 50), 50)
   })
+
+  test.each<[string, Timetable, string, string, number]>([
+    ["two intervals", aTimetable([every(HOUR), every(25 * MINUTE)]), "08:00", "10:00", 6],
+    ["two times of day", aTimetable([once("09:00"), once("10:00")]), "08:00", "23:00", 2],
+    ["no trigger", aTimetable([]), "08:00", "23:00", 0],
+    ["an end before the beginning", aTimetable([every(HOUR)]), "12:00", "09:00", 0],
+    ["after the last one", aTimetable([every(HOUR)], { endsAt: at("10:00") }), "10:00", "12:00", 0],
+    ["before the first one", aTimetable([every(HOUR, at("12:00"))]), "08:00", "11:00", 0],
+  ])("%s", (_, timetable, after, until, count) => {
+    assert.equal(countInTimetable(timetable, at(after), at(until), 100), count)
+  })
+
+  test("an interval is counted without walking: a hundred years of milliseconds", () => {
+    const years = 36_525 * DAY
+
+    assert.equal(countInTimetable(aTimetable([every(1)]), MADE_AT, MADE_AT + years, Infinity), years)
+  })
+})
+
+describe("the last one before", () => {
+  test.each<[string, Timetable, string, string]>([
+    ["is the later of two triggers", aTimetable([once("09:00"), once("10:00")]), "23:00", "10:00"],
+    [
+      "is the later of two triggers, in any order",
+      aTimetable([once("10:00"), once("09:00")]),
+      "23:00",
+      "10:00",
+    ],
+    ["is strictly before", aTimetable([once("10:00"), once("09:00")]), "10:00", "09:00"],
+    ["is none if there is none", aTimetable([once("10:00")]), "10:00", "never"],
+    [
+      "is at startsAt at the earliest",
+      aTimetable([once("09:00")], { startsAt: at("09:00") }),
+      "10:00",
+      "09:00",
+    ],
+    ["is none before startsAt", aTimetable([once("09:00")], { startsAt: at("09:01") }), "10:00", "never"],
+    [
+      "is at endsAt at the latest",
+      aTimetable([cron("0 * * * *")], { endsAt: at("11:00") }),
+      "23:00",
+      "11:00",
+    ],
+    ["of an interval is none before its anchor", aTimetable([every(HOUR, at("12:00"))]), "12:00", "never"],
+    ["of an interval is its anchor, too", aTimetable([every(HOUR, at("12:00"))]), "12:01", "12:00"],
+  ])("%s", (_, timetable, before, expected) => {
+    assert.equal(clock(previousInTimetable(timetable, at(before))), expected)
+  })
 })
 
 test("H depends on the schedule, and only on it", () => {
@@ -145,6 +194,89 @@ test("a trigger of a kind that nobody knows is a mistake, not an occurrence", ()
   const timetable = aTimetable([{ kind: "moon" } as unknown as Trigger])
 
   assert.equal(thrownBy(() => nextInTimetable(timetable, MADE_AT)).code, "BELFRY_SCHEDULE_INVALID")
+})
+
+describe("a trigger that was written past the door", () => {
+  test("says why it can't be read", () => {
+    const timetable = aTimetable([{ kind: "unreadable", why: "Its cron is 7." }])
+
+    const error = thrownBy(() => nextInTimetable(timetable, MADE_AT))
+
+    assert.deepEqual([error.code, error.message], ["BELFRY_SCHEDULE_INVALID", "Its cron is 7."])
+  })
+
+  test.each([0, -1, 0.5, Number.NaN])("an interval of %d ms is refused, not searched for ever", (everyMs) => {
+    const error = thrownBy(() => nextInTimetable(aTimetable([every(everyMs)]), MADE_AT))
+
+    assert.equal(error.code, "BELFRY_SCHEDULE_INVALID")
+    assert.match(error.message, /^Trigger \{"kind":"every",.*\} can't be read\.$/)
+  })
+
+  test("an interval of 1 ms can be read", () => {
+    assert.equal(nextInTimetable(aTimetable([every(1)]), MADE_AT), MADE_AT + 1)
+  })
+})
+
+describe("what a trigger repeats by", () => {
+  const parsedOf = (text: string, fields: Partial<Timetable> = {}) =>
+    cronOf(aTimetable([], fields), { kind: "cron", cron: text, dayMatch: "either" })
+
+  test("an interval has its own anchor, or the timetable's", () => {
+    const timetable = aTimetable([])
+
+    assert.deepEqual(cronOf(timetable, { kind: "every", everyMs: HOUR, anchor: null }), {
+      kind: "interval",
+      expression: "",
+      everyMs: HOUR,
+      anchor: MADE_AT,
+    })
+    assert.deepInclude(cronOf(timetable, { kind: "every", everyMs: HOUR, anchor: 7 }), { anchor: 7 })
+  })
+
+  test.each([
+    ["another schedule", {}, { id: "other" }, true],
+    ["another anchor", {}, { anchor: at("08:20") }, true],
+    ["another zone", {}, { timezone: "Europe/Berlin" }, false],
+    ["another gap", {}, { dst: { ...DEFAULT_DST, gap: "skip" } }, false],
+    ["another overlap", {}, { dst: { ...DEFAULT_DST, overlap: "both" } }, false],
+  ] as const)("an expression is parsed once: %s shares it or not", (_, fields, others, isShared) => {
+    assert.equal(parsedOf("0 * * * *", fields) === parsedOf("0 * * * *", others), isShared)
+  })
+
+  test("the rule for the two day fields is part of what was parsed", () => {
+    const timetable = aTimetable([])
+    const parsed = (dayMatch: "either" | "both") =>
+      cronOf(timetable, { kind: "cron", cron: "0 9 13 * FRI", dayMatch })
+
+    assert.deepInclude(parsed("both"), { dayMatch: "both" })
+    assert.deepInclude(parsed("either"), { dayMatch: "either" })
+  })
+
+  test.each([
+    ["H * * * *", { id: "other" }],
+    ["h * * * *", { id: "other" }],
+    ["@every 1h", { anchor: at("08:20") }],
+  ])("%s isn't shared where it depends on %o", (text, others) => {
+    assert.notEqual(parsedOf(text), parsedOf(text, others))
+    assert.equal(parsedOf(text, others), parsedOf(text, others))
+  })
+
+  test("@hourly is shared by schedules that were made at different times", () => {
+    assert.equal(parsedOf("@daily"), parsedOf("@daily", { anchor: at("08:20") }))
+  })
+
+  test("at most 10,000 parsed forms are kept, then all are forgotten", () => {
+    let made = 0
+    const another = () =>
+      parsedOf(`${made % 60} ${Math.floor(made / 60) % 60} ${Math.floor(made++ / 3_600)} * * *`)
+    const first = parsedOf("7 7 7 7 *")
+    another()
+    assert.equal(parsedOf("7 7 7 7 *"), first)
+
+    while (parsedOf("7 7 7 7 *") === first && made < 20_000) another()
+
+    assert.isAtMost(made, 10_000)
+  })
 })
 
 test("going back mirrors going forth", () => {

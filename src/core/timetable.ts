@@ -2,7 +2,7 @@ import type { Cron, DstPolicy } from "./cron/cron.ts"
 import { parseCron } from "./cron/parse.ts"
 import { nextOccurrence, previousOccurrence } from "./cron/search.ts"
 import { BelfryError } from "./errors.ts"
-import { EARLIEST, type Instant } from "./instant.ts"
+import { EARLIEST, type Instant, LATEST } from "./instant.ts"
 
 /** When a schedule occurs, as plain data; several triggers add up, and the same instant twice is one occurrence. */
 export interface Timetable {
@@ -23,26 +23,24 @@ export type Trigger =
   /** Written past our door, where a store lets others write: whoever plans it learns why it can't be. */
   | { readonly kind: "unreadable"; readonly why: string }
 
+const NEVER = Number.POSITIVE_INFINITY
+
 /** The first nominal instant strictly after `after`. Preview and firing both ask here, so they can't disagree. */
 export function nextInTimetable(timetable: Timetable, after: Instant): Instant | null {
-  const from = timetable.startsAt === null ? after : Math.max(after, timetable.startsAt - 1)
-  let next: Instant | null = null
-  for (const trigger of timetable.triggers) {
-    const at = nextOf(timetable, trigger, from)
-    if (at !== null && (next === null || at < next)) next = at
-  }
-  return next !== null && timetable.endsAt !== null && next > timetable.endsAt ? null : next
+  const { triggers, startsAt, endsAt } = timetable
+  const from = Math.max(after, (startsAt ?? EARLIEST) - 1)
+  let next = NEVER
+  for (const trigger of triggers) next = Math.min(next, nextOf(timetable, trigger, from))
+  return next <= (endsAt ?? LATEST) ? next : null
 }
 
 /** The last nominal instant strictly before `before`. */
 export function previousInTimetable(timetable: Timetable, before: Instant): Instant | null {
-  const from = timetable.endsAt === null ? before : Math.min(before, timetable.endsAt + 1)
-  let previous: Instant | null = null
-  for (const trigger of timetable.triggers) {
-    const at = previousOf(timetable, trigger, from)
-    if (at !== null && (previous === null || at > previous)) previous = at
-  }
-  return previous !== null && timetable.startsAt !== null && previous < timetable.startsAt ? null : previous
+  const { triggers, startsAt, endsAt } = timetable
+  const from = Math.min(before, (endsAt ?? LATEST) + 1)
+  let previous = -NEVER
+  for (const trigger of triggers) previous = Math.max(previous, previousOf(timetable, trigger, from))
+  return previous >= (startsAt ?? EARLIEST) ? previous : null
 }
 
 /** How many nominal instants lie in (after, until]; counting stops at `limit`, so that no gap costs seconds. */
@@ -54,7 +52,7 @@ export function countInTimetable(
 ): number {
   const [only, ...more] = timetable.triggers
   if (only?.kind === "every" && more.length === 0)
-    return Math.min(limit, countIntervals(timetable, only, after, until))
+    return Math.min(limit, countIntervals(timetable, only.everyMs, after, until))
   let count = 0
   for (let at = nextInTimetable(timetable, after); at !== null && at <= until && count < limit; count++) {
     at = nextInTimetable(timetable, at)
@@ -62,29 +60,29 @@ export function countInTimetable(
   return count
 }
 
-function countIntervals(timetable: Timetable, trigger: Trigger, after: Instant, until: Instant): number {
+function countIntervals(timetable: Timetable, everyMs: number, after: Instant, until: Instant): number {
   const first = nextInTimetable(timetable, after)
   const last = previousInTimetable(timetable, until + 1)
-  if (trigger.kind !== "every" || first === null || last === null || last < first) return 0
-  return Math.round((last - first) / trigger.everyMs) + 1
+  if (first === null || last === null || last < first) return 0
+  return Math.round((last - first) / everyMs) + 1
 }
 
-function nextOf(timetable: Timetable, trigger: Trigger, after: Instant): Instant | null {
-  if (trigger.kind === "at") return trigger.at > after ? trigger.at : null
+function nextOf(timetable: Timetable, trigger: Trigger, after: Instant): Instant {
+  if (trigger.kind === "at") return trigger.at > after ? trigger.at : NEVER
   const cron = cronOf(timetable, trigger)
-  return nextOccurrence(cron, Math.max(after, beginningOf(cron) - 1))
+  return nextOccurrence(cron, Math.max(after, beginningOf(cron) - 1)) ?? NEVER
 }
 
-function previousOf(timetable: Timetable, trigger: Trigger, before: Instant): Instant | null {
-  if (trigger.kind === "at") return trigger.at < before ? trigger.at : null
+function previousOf(timetable: Timetable, trigger: Trigger, before: Instant): Instant {
+  if (trigger.kind === "at") return trigger.at < before ? trigger.at : -NEVER
   const cron = cronOf(timetable, trigger)
-  const at = previousOccurrence(cron, before)
-  return at !== null && at >= beginningOf(cron) ? at : null
+  const at = previousOccurrence(cron, before) ?? -NEVER
+  return at >= beginningOf(cron) ? at : -NEVER
 }
 
 /** An interval begins at its anchor: nothing comes before. */
 function beginningOf(cron: Cron): Instant {
-  return cron.kind === "interval" && cron.anchor !== null ? cron.anchor : EARLIEST
+  return (cron.kind === "interval" ? cron.anchor : null) ?? EARLIEST
 }
 
 /** What a trigger repeats by, in the form that search and words read. */
@@ -92,7 +90,7 @@ export function cronOf(timetable: Timetable, trigger: Exclude<Trigger, { kind: "
   if (trigger.kind === "cron") return compiled(timetable, trigger)
   if (trigger.kind === "unreadable") throw new BelfryError("BELFRY_SCHEDULE_INVALID", trigger.why)
   // Only what was written past our door: an interval that stands still would be searched for ever.
-  if (trigger.kind !== "every" || !(trigger.everyMs >= 1)) {
+  if (!(trigger.everyMs >= 1)) {
     throw new BelfryError("BELFRY_SCHEDULE_INVALID", `Trigger ${JSON.stringify(trigger)} can't be read.`)
   }
   const anchor = trigger.anchor ?? anchorOf(timetable)
@@ -112,10 +110,13 @@ const PARSED_MAX = 10_000
 
 function compiled(timetable: Timetable, trigger: Extract<Trigger, { kind: "cron" }>): Cron {
   const isSeeded = /h/i.test(trigger.cron)
-  const isInterval = /^\s*@e/i.test(trigger.cron)
+  const isInterval = /@e/i.test(trigger.cron)
   const anchor = anchorOf(timetable)
   const { timezone, dst } = timetable
-  const key = `${trigger.cron}\n${timezone}\n${dst.gap}${dst.overlap}${trigger.dayMatch}\n${isSeeded ? timetable.id : ""}\n${isInterval ? anchor : ""}`
+  const key = [
+    ...[trigger.cron, timezone, dst.gap, dst.overlap, trigger.dayMatch],
+    ...[isSeeded && timetable.id, isInterval && anchor],
+  ].join("\n")
   const known = parsed.get(key)
   if (known) return known
   const cron = parseCron(trigger.cron, {

@@ -1,7 +1,7 @@
 import { assert, test } from "vitest"
 import { BelfryError } from "./errors.ts"
 import { DAY, EARLIEST, HOUR, LATEST, MINUTE, SECOND } from "./instant.ts"
-import { isShortZoneName, zoneNamed } from "./zone.ts"
+import { isDayLeftOut, isShortZoneName, zoneNamed } from "./zone.ts"
 
 test("a wall time is the instant plus the offset of its span", () => {
   const berlin = zoneNamed("Europe/Berlin")
@@ -95,6 +95,35 @@ test("Apia's skipped day is a gap as long as a day", () => {
 
   assert.equal(wall(span.seenUntil), "2011-12-30T00:00:00")
   assert.equal(wall(span.from + span.offset), "2011-12-31T00:00:00")
+})
+
+test.each([
+  ["Pacific/Apia", "2011-12-30T10:00:00Z", "2011-12-30T00:00:00", true],
+  ["Pacific/Apia", "2011-12-30T10:00:00Z", "2011-12-30T23:59:59", true],
+  ["Pacific/Apia", "2011-12-30T10:00:00Z", "2011-12-29T23:59:59", false],
+  ["Pacific/Apia", "2011-12-30T10:00:00Z", "2011-12-31T00:00:00", false],
+  ["Pacific/Fakaofo", "2011-12-30T11:00:00Z", "2011-12-30T12:00:00", true],
+  ["Pacific/Kiritimati", "1994-12-31T10:00:00Z", "1994-12-31T12:00:00", true],
+  ["Pacific/Enderbury", "1994-12-31T11:00:00Z", "1994-12-31T12:00:00", true],
+  ["Pacific/Kwajalein", "1993-08-21T12:00:00Z", "1993-08-21T12:00:00", true],
+  ["America/Sao_Paulo", "2018-11-04T03:00:00Z", "2018-11-04T00:30:00", false],
+  ["Asia/Beirut", "2022-03-26T22:00:00Z", "2022-03-27T00:30:00", false],
+  ["Europe/Berlin", "2026-03-29T01:00:00Z", "2026-03-29T02:30:00", false],
+  ["Europe/Berlin", "2026-10-25T01:00:00Z", "2026-10-25T02:30:00", false],
+])("%s, which changed its clock at %s, left out the day of %s: %s", (name, change, wallTime, expected) => {
+  const span = zoneNamed(name).spanAt(at(change))
+
+  assert.equal(span.from, at(change))
+  assert.equal(isDayLeftOut(span, at(`${wallTime}Z`)), expected)
+})
+
+test("a gap longer than a day leaves out only the days that it covers whole", () => {
+  const gap = { from: 0, until: DAY, offset: 3 * DAY + HOUR, seenUntil: DAY - HOUR, repeatsFrom: Infinity }
+
+  assert.deepEqual(
+    [DAY - HOUR, DAY, 2 * DAY, 3 * DAY - SECOND, 3 * DAY].map((wallTime) => isDayLeftOut(gap, wallTime)),
+    [false, true, true, true, false],
+  )
 })
 
 test("offsets before zones were agreed keep their seconds", () => {

@@ -28,6 +28,15 @@ export interface Span {
   readonly repeatsFrom: number
 }
 
+/**
+ * Whether the zone left out the whole calendar day of this wall time as the span began: the gap covers it from midnight to
+ * midnight, as Pacific/Apia's covers 30 December 2011. A day of which the clock showed a part isn't left out.
+ */
+export function isDayLeftOut(span: Span, wall: number): boolean {
+  const midnight = Math.floor(wall / DAY) * DAY
+  return midnight >= span.seenUntil && midnight + DAY <= span.from + span.offset
+}
+
 const zones = new Map<string, Zone>()
 
 /** The zone of that IANA name; an unknown name is a mistake. */

@@ -6,6 +6,7 @@ import {
   fail,
   giveUp,
   isPoison,
+  type Output,
   type Progress,
   type Run,
   type RunChange,
@@ -16,7 +17,7 @@ import { describeThrown, storable } from "../core/thrown.ts"
 import type { Store } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
 import { Completion } from "./completion.ts"
-import { outputOf } from "./output.ts"
+import { detailsOf, outputOf } from "./output.ts"
 import { infoOf, lastSuccessOf } from "./run-info.ts"
 import { RunLog } from "./run-log.ts"
 import {
@@ -175,12 +176,7 @@ export class Execution {
       return this.#fail({ outcome: "timeout", error, retry: "policy", output: NO_OUTPUT })
     }
     const thrown = ending.kind === "thrown" ? ending.thrown : ending.cause
-    return this.#fail({
-      outcome: "failed",
-      error: describeThrown(thrown),
-      retry: retryFor(thrown),
-      output: NO_OUTPUT,
-    })
+    return this.#fail({ outcome: "failed", error: describeThrown(thrown), ...askedBy(thrown) })
   }
 
   /** What a task's result makes of its run. */
@@ -260,14 +256,21 @@ const ABORT_MESSAGES: Readonly<Record<AbortCause, string>> = {
   stopping: "The worker is stopping",
 }
 
-function retryFor(thrown: unknown): Failure["retry"] {
+/** What an error asks for beside being recorded. */
+function askedBy(thrown: unknown): Pick<Failure, "retry" | "output"> {
   try {
-    if (thrown instanceof DoNotRetry) return "never"
-    if (thrown instanceof RetryAfter) return { afterMs: thrown.afterMs }
+    if (thrown instanceof DoNotRetry) return { retry: "never", output: outputWith(thrown.details) }
+    if (thrown instanceof RetryAfter)
+      return { retry: { afterMs: thrown.afterMs }, output: outputWith(thrown.details) }
     // The same payload will be as wrong the next time.
-    return thrown instanceof BelfryError && thrown.code === "BELFRY_PAYLOAD_INVALID" ? "never" : "policy"
+    const isPayload = thrown instanceof BelfryError && thrown.code === "BELFRY_PAYLOAD_INVALID"
+    return { retry: isPayload ? "never" : "policy", output: NO_OUTPUT }
   } catch {
     // Even to ask a revoked proxy what it is throws.
-    return "policy"
+    return { retry: "policy", output: NO_OUTPUT }
   }
+}
+
+function outputWith(details: unknown): Output {
+  return { message: null, details: detailsOf(details) }
 }

@@ -33,7 +33,7 @@ function isReport(value: unknown): value is { success: boolean; message?: unknow
 }
 
 /** JSON, or a note why it isn't there: a result that can't be stored is no reason to call the work undone. */
-function detailsOf(value: unknown): Json {
+export function detailsOf(value: unknown): Json {
   if (value === undefined) return null
   try {
     const text = JSON.stringify(value)

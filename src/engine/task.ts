@@ -12,6 +12,7 @@ import { checkId, RETRY, scheduleDoor } from "../core/policies.ts"
 import type { TriggeredBy } from "../core/run.ts"
 import { shown } from "../core/shown.ts"
 import { describeIssues, type SchemaResult, type StandardSchema } from "../core/standard-schema.ts"
+import type { Logger } from "./logger.ts"
 
 /** A named piece of code, with an optional payload schema. Defining one starts nothing. */
 export interface Task<Input = unknown, Output = Input> extends AnyTask {
@@ -28,6 +29,8 @@ export interface AnyTask {
   readonly timeoutMs: number | null
   readonly leaseMs: number | null
   run(context: TaskContext): unknown
+  /** Called when a scheduler that performs the task has started. Nobody waits for it, and it must not throw. */
+  onStart?(logger: Logger): void
 }
 
 export interface TaskOptions<Input, Output> {
@@ -215,18 +218,28 @@ export function payloadOrThrow(task: AnyTask, result: SchemaResult<unknown>): un
 /** Thrown by a task: this can't succeed, don't try again. */
 export class DoNotRetry extends Error {
   override readonly name = "DoNotRetry"
+  /** Kept as the run's `details`. */
+  readonly details: unknown
+
+  constructor(message?: string, options: { cause?: unknown; details?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.details = options.details
+  }
 }
 
 /** Thrown by a task: try again, but not before this long from now. */
 export class RetryAfter extends Error {
   override readonly name = "RetryAfter"
   readonly afterMs: number
+  /** Kept as the run's `details`. */
+  readonly details: unknown
 
-  constructor(delay: Duration, options: { message?: string; cause?: unknown } = {}) {
+  constructor(delay: Duration, options: { message?: string; cause?: unknown; details?: unknown } = {}) {
     super(
       options.message ?? `Retry after ${delay}`,
       options.cause === undefined ? undefined : { cause: options.cause },
     )
     this.afterMs = parseDuration(delay, "RetryAfter delay")
+    this.details = options.details
   }
 }

@@ -236,6 +236,8 @@ export class Scheduler {
         planAnew({ ...newSchedule(id, definition, now), createdAt: 0 }, now),
       ),
     })
+    if (roles === undefined || roles.includes("work"))
+      for (const task of this.#tasks.values()) task.onStart?.(this.#logger)
   }
 
   /** Not refused: the schedule may be another program's, which is deployed a moment later. */

@@ -151,6 +151,8 @@ export interface Moment {
   readonly wall: number
   /** The clock jumped forward to get here, by so many milliseconds. */
   readonly gapBefore: number
+  /** Of the calendar day before, the clock shows nothing. */
+  readonly isDayBeforeLeftOut: boolean
   readonly wasShown: boolean
   readonly isShownAgain: boolean
   /** What the clock would show had it kept the offset from before, or had it already that from after, a change nearby. */
@@ -168,9 +170,11 @@ export function momentAt(timezone: string, instant: number): Moment {
   offsets.delete(offset)
   const others = [...offsets]
   const isShownBy = (other: number) => clock(instant + offset - other) === wall
+  const gapBefore = Math.max(0, wall - clock(instant - 1_000) - 1_000)
   return {
     wall,
-    gapBefore: Math.max(0, wall - clock(instant - 1_000) - 1_000),
+    gapBefore,
+    isDayBeforeLeftOut: gapBefore === DAY && wall % DAY === 0,
     wasShown: others.some((other) => other > offset && isShownBy(other)),
     isShownAgain: others.some((other) => other < offset && isShownBy(other)),
     wallsByOtherOffset: others.map((other) => instant + other),
@@ -178,9 +182,10 @@ export function momentAt(timezone: string, instant: number): Moment {
 }
 
 /** Our rule for one instant, read off the wall clock alone. */
-export function isDueAt(about: Case, { wall, gapBefore, wasShown }: Moment): boolean {
+export function isDueAt(about: Case, { wall, gapBefore, isDayBeforeLeftOut, wasShown }: Moment): boolean {
   if (!about.isFixedTime) return about.matches(wall)
   if (about.matches(wall) && !wasShown) return true
+  if (isDayBeforeLeftOut) return false
   for (let skipped = wall - gapBefore; skipped < wall; skipped += 1_000) {
     if (about.matches(skipped)) return true
   }

@@ -2,8 +2,9 @@ import assert from "node:assert/strict"
 import { setTimeout as sleep } from "node:timers/promises"
 import { gzipSync } from "node:zlib"
 import { describe, test } from "vitest"
-import { DoNotRetry, RetryAfter } from "../../src/index.ts"
-import { httpTask } from "../../src/tasks.ts"
+import { createScheduler, DoNotRetry, memory, RetryAfter, silentLogger } from "../../src/index.ts"
+import { type HttpPayload, httpTask } from "../../src/tasks.ts"
+import { waitForRun } from "../../src/testing.ts"
 import { answering, httpTarget } from "../support/http-target.ts"
 import { performTask } from "../support/task-run.ts"
 
@@ -51,10 +52,25 @@ describe("what an answer means", () => {
     assert.deepEqual([success, details["status"], details["body"]], [false, 500, "broken"])
   })
 
-  test("410 fails for good", async () => {
-    await using target = await httpTarget(answering(410))
+  test("410 fails for good, with the answer kept", async () => {
+    await using target = await httpTarget(answering(410, { "content-type": "text/plain" }, "moved out"))
 
-    await assert.rejects(performTask(task, { url: target.url }).ended, DoNotRetry)
+    const run = await endOf(task, { url: target.url })
+
+    assert.deepEqual([run.state, run.attempt], ["failed", 1])
+    const { status, body } = run.details as { status: number; body: string }
+    assert.deepEqual([status, body], [410, "moved out"])
+    assert.match(run.error!, /answered 410: what was there is gone for good/)
+  })
+
+  test("an attempt without an answer has no details, and its error says why", async () => {
+    await using target = await httpTarget(() => undefined)
+    const once = httpTask({ allowNet: ["127.0.0.1"], retry: { attempts: 1 } })
+
+    const run = await endOf(once, { url: target.url, timeout: "100ms" })
+
+    assert.deepEqual([run.state, run.details], ["failed", null])
+    assert.match(run.error!, /: No answer within 100 ms/)
   })
 
   for (const status of [429, 503]) {
@@ -63,7 +79,11 @@ describe("what an answer means", () => {
 
       const ended = performTask(task, { url: target.url }).ended
 
-      await assert.rejects(ended, (error) => error instanceof RetryAfter && error.afterMs === 120_000)
+      await assert.rejects(ended, (error) => {
+        assert.ok(error instanceof RetryAfter)
+        assert.equal((error.details as { status: number }).status, status)
+        return error.afterMs === 120_000
+      })
     })
   }
 
@@ -276,3 +296,11 @@ describe("where a request goes", () => {
     assert.deepEqual([success, target.received.length, proxy.received.length], [true, 1, 0])
   })
 })
+
+/** The run at its end, performed by a scheduler. */
+async function endOf(called: typeof task, payload: HttpPayload) {
+  await using scheduler = createScheduler({ store: memory(), tasks: [called], logger: silentLogger })
+  await scheduler.start()
+  await scheduler.enqueue(called, payload)
+  return await waitForRun(scheduler, { state: "failed" }, { timeout: "10m" })
+}

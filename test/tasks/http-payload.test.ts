@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "vitest"
-import type { BelfryError, Json } from "../../src/index.ts"
+import type { BelfryError, Duration, Json } from "../../src/index.ts"
 import { httpTask } from "../../src/tasks.ts"
 import { performTask } from "../support/task-run.ts"
 
@@ -79,6 +79,39 @@ test("headers that belong to the connection or to the task are refused, and so a
   assert.match(
     await refusalOf({ url: "https://example.com", headers: { a: 1 } }),
     /expected a text, received a number/,
+  )
+})
+
+test("line breaks and other control characters in a URL are refused, though a URL parser would drop them", async () => {
+  for (const url of [
+    "https://example.com/a\r\nx: 1",
+    "https://exam\nple.com/",
+    "https://example.com/\t",
+    "\nhttps://example.com/",
+    "https://example.com/\u0000",
+    "https://example.com/\u007f",
+    "{{env.TOKEN}}/a\nb",
+  ])
+    assert.match(
+      await refusalOf({ url }),
+      /url: holds a line break or another control character/,
+      JSON.stringify(url),
+    )
+})
+
+test("a timeout above the task's is refused, and one up to it isn't", async () => {
+  const brief = httpTask({ timeout: "20s" })
+  const schedule = (timeout: Duration) =>
+    brief.schedule("ping", { cron: "@hourly", payload: { url: "https://example.com", timeout } })
+
+  assert.throws(() => schedule("21s"), {
+    code: "BELFRY_PAYLOAD_INVALID",
+    message: /timeout: "21s" is more than the task allows, 20s; raise `timeout` of the task/,
+  })
+  assert.doesNotThrow(() => schedule("20s"))
+  assert.match(
+    await refusalOf({ url: "https://example.com", timeout: 31_000 }),
+    /timeout: 31000 is more than/,
   )
 })
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict"
 import { createHmac } from "node:crypto"
 import { createServer } from "node:https"
 import type { AddressInfo } from "node:net"
+import { inspect } from "node:util"
 import { afterEach, describe, test } from "vitest"
 import { systemClock } from "../../src/engine/clock.ts"
 import { createScheduler, memory, silentLogger } from "../../src/index.ts"
@@ -177,6 +178,91 @@ describe("variables", () => {
     const kept = JSON.stringify([report, lines])
     assert.ok(!kept.includes("tok/en") && !kept.includes("tok%2Fen"), kept)
     assert.equal((report.details["body"] as { auth: string }).auth, "Bearer {{env.BELFRY_TEST_TOKEN}}")
+  })
+
+  test.each([
+    ["capital letters or not", "a/b+c=d", "a%2fb%2Bc%3dd"],
+    ["only where it has to be", "it's a/b:c", "it%27s+a%2Fb:c"],
+    ["with its UTF-8 bytes", "pässword", "p%C3%A4ssword"],
+    ["in JSON with escaped slashes", "a/b/c/d", "a\\/b\\/c\\/d"],
+    ["in HTML", 'a&b"c', "a&amp;b&quot;c"],
+    ["with a sign that replacements read", "a$&b$1", "a$&b$1"],
+  ])("a value that comes back encoded, %s, is blotted out", async (_, value, echo) => {
+    process.env["BELFRY_TEST_TOKEN"] = value
+    await using target = await httpTarget(
+      answering(200, { "content-type": "text/plain", etag: echo }, `<${echo}>`),
+    )
+
+    const url = `${target.url}?key={{env.BELFRY_TEST_TOKEN}}`
+    const { ended, lines } = performTask(task, { url })
+
+    const { details } = await ended
+    assert.deepEqual(
+      [details["body"], (details["headers"] as { etag: string }).etag],
+      ["<{{env.BELFRY_TEST_TOKEN}}>", "{{env.BELFRY_TEST_TOKEN}}"],
+    )
+    assert.ok(!JSON.stringify(lines).includes(echo))
+  })
+
+  test.each([
+    ["4711", "4711"],
+    ["4711", "47110"],
+    ["12345678901234567890", "12345678901234567890"],
+    ["0012345", "12345"],
+  ])("the value %s that comes back as the number %s is blotted out", async (value, number) => {
+    process.env["BELFRY_TEST_TOKEN"] = value
+    const json = `{"pin":${number},"list":[${number},1]}`
+    await using target = await httpTarget(answering(200, { "content-type": "application/json" }, json))
+
+    const headers = { "x-pin": "{{env.BELFRY_TEST_TOKEN}}" }
+    const { details } = await performTask(task, { url: target.url, headers }).ended
+
+    const { pin, list } = details["body"] as { pin: string; list: unknown[] }
+    for (const kept of [pin, list[0]]) assert.match(String(kept), /^\{\{env\.BELFRY_TEST_TOKEN\}\}0?$/)
+    assert.equal(list[1], 1)
+  })
+
+  test.each([
+    ["https://user:hunter2@db.example/x", "hunter2"],
+    ["https://user:hunt%2Fer2@db.example/x", "hunt/er2"],
+    ["https://ghp_token@git.example/x", "ghp_token"],
+    ["https://user:100%25ly%@db.example/x", "100%25ly%"],
+  ])("of %s, a part that is secret by itself is blotted out alone, too", async (value, part) => {
+    process.env["BELFRY_TEST_TOKEN"] = value
+    await using target = await httpTarget(answering(500, { "content-type": "text/plain" }, `bad ${part}!`))
+
+    const body = { remote: "{{env.BELFRY_TEST_TOKEN}}" }
+    const { details } = await performTask(task, { url: target.url, body }).ended
+
+    assert.equal(details["body"], "bad {{env.BELFRY_TEST_TOKEN}}!")
+  })
+
+  test("a variable with a user name and password in the URL is refused without being shown", async () => {
+    process.env["BELFRY_TEST_ORIGIN"] = "http://admin:hunter2@127.0.0.1:9999"
+
+    const ended = performTask(task, { url: "{{env.BELFRY_TEST_ORIGIN}}/hook" }).ended
+
+    await assert.rejects(ended, (error: Error) => {
+      assert.match(error.message, /holds a user name or password/)
+      return !inspect(error).includes("hunter2") && !inspect(error).includes("admin:")
+    })
+  })
+
+  test("an error that has a value only in its causes or fields is kept without them", async () => {
+    process.env["BELFRY_TEST_ORIGIN"] = "http://very-secret-host.invalid"
+    const failing = httpTask({
+      env: VARIABLES,
+      lookup: async (hostname) => {
+        throw new Error("no address", { cause: Object.assign(new Error("not found"), { hostname }) })
+      },
+    })
+
+    const ended = performTask(failing, { url: "{{env.BELFRY_TEST_ORIGIN}}/" }).ended
+
+    await assert.rejects(ended, (error: Error) => {
+      assert.match(error.message, /no address/)
+      return !inspect(error).includes("very-secret")
+    })
   })
 
   test("a value that a cut body ends with is not kept in part", async () => {

@@ -167,6 +167,30 @@ describe("ports and schemes", () => {
     assert.equal(await isDenied("http://1.1.1.1:81/", { allowPorts: [81] }), false)
   })
 
+  test("the ports of databases, mail and other services above 1023 may be called only if they are listed", async () => {
+    for (const port of [1433, 2375, 2379, 3306, 3389, 5432, 5984, 6000, 6379, 6667, 9200, 11211, 27017]) {
+      assert.equal(await isDenied(`http://1.1.1.1:${port}/`), true, `${port}`)
+      assert.equal(await isDenied(`http://1.1.1.1:${port}/`, { allowPorts: [port] }), false, `${port}`)
+    }
+    assert.equal(await isDenied("http://10.1.2.3:6379/", { allowNet: ["10.1.2.3"] }), true)
+  })
+
+  test("a refusal of a port names the port and the option", () => {
+    assert.match(
+      networkPolicy({}).refusalOf(new URL("http://1.1.1.1:5432/"))!,
+      /goes to port 5432, .* list it in `allowPorts` if it is meant/,
+    )
+  })
+
+  test("an allowPorts entry that is no port is a mistake", () => {
+    for (const port of [0, -1, 65_536, 1.5, Number.NaN, "81"])
+      assert.throws(
+        () => networkPolicy({ allowPorts: [port as number] }),
+        { code: "BELFRY_TASK_INVALID", message: /allowPorts entry .* is no port/ },
+        `${port}`,
+      )
+  })
+
   test("only http and https may be used, without a user name", async () => {
     for (const url of [
       "file:///etc/passwd",

@@ -1,7 +1,8 @@
 import { DAY, type Instant, SECOND } from "../instant.ts"
-import type { Span, Zone } from "../zone.ts"
+import { isDayLeftOut, type Span, type Zone } from "../zone.ts"
 import type { CalendarCron } from "./cron.ts"
 import type { Lint } from "./lint.ts"
+import { swallowedMatch } from "./search.ts"
 import { wallAtOrAfter } from "./wall.ts"
 import { dateWords, timeOfDayWords } from "./wall-words.ts"
 
@@ -44,8 +45,8 @@ function firstOf(spans: readonly Span[], lintOf: (span: Span) => Lint | null): L
 function lintGap(cron: CalendarCron, span: Span): Lint | null {
   const resumesAt = span.from + span.offset
   if (span.seenUntil >= resumesAt) return null
-  const swallowed = wallAtOrAfter(cron, span.seenUntil)
-  if (swallowed >= resumesAt) return null
+  const swallowed = swallowedMatch(cron, span)
+  if (swallowed === null) return lintDayLeftOut(cron, span)
   const change = `${timeOfDayWords(span.seenUntil)} to ${timeOfDayWords(resumesAt)}`
   const outcome =
     cron.dst.gap === "after"
@@ -55,6 +56,17 @@ function lintGap(cron: CalendarCron, span: Span): Lint | null {
     code: "L04",
     severity: "warn",
     message: `${matchWords(cron, swallowed, resumesAt)} skipped by the clock on ${place(cron, swallowed)}, ${change}: ${outcome}.`,
+  }
+}
+
+/** A day of the job that the zone leaves out of its calendar: under either policy there is nothing to run for it. */
+function lintDayLeftOut(cron: CalendarCron, span: Span): Lint | null {
+  const leftOut = wallAtOrAfter(cron, span.seenUntil)
+  if (!isDayLeftOut(span, leftOut)) return null
+  return {
+    code: "L04",
+    severity: "warn",
+    message: `There is no ${place(cron, leftOut)}: it doesn't run for that day.`,
   }
 }
 

@@ -11,6 +11,7 @@ const IN_BERLIN = { timezone: "Europe/Berlin" }
 interface Message {
   readonly cron: string
   readonly options?: CronOptions
+  readonly now?: number
   readonly facts?: LintFacts
   readonly lint: Lint
 }
@@ -74,6 +75,16 @@ const MESSAGES: readonly Message[] = [
         "02:00, with later times, is skipped by the clock on Sun 29 Mar 2026 in Europe/Berlin, 02:00 to 03:00: it is left out (gap: skip).",
     },
   },
+  ...(["after", "skip"] as const).map((gap) => ({
+    cron: "30 2 * * *",
+    options: { timezone: "Pacific/Apia", dst: { gap } },
+    now: Date.UTC(2011, 11, 1),
+    lint: {
+      code: "L04" as const,
+      severity: "warn" as const,
+      message: "There is no Fri 30 Dec 2011 in Pacific/Apia: it doesn't run for that day.",
+    },
+  })),
   {
     cron: "30 2 * * *",
     options: IN_BERLIN,
@@ -163,8 +174,8 @@ const MESSAGES: readonly Message[] = [
 
 test.each(MESSAGES)(
   "$lint.code of $cron says what will happen, and when",
-  ({ cron, options, facts, lint }) => {
-    const lints = lintCron(parseCron(cron, options), NOW, facts)
+  ({ cron, options, now = NOW, facts, lint }) => {
+    const lints = lintCron(parseCron(cron, options), now, facts)
 
     expect(lints.find(({ code }) => code === lint.code)).toEqual(lint)
   },

@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { assert, test } from "vitest"
 import { assertProperty, SEED } from "../../../test/support/properties.ts"
-import { HOUR, type Instant, LATEST, MINUTE } from "../instant.ts"
+import { DAY, HOUR, type Instant, LATEST, MINUTE } from "../instant.ts"
 import type { CalendarCron, DstPolicy } from "./cron.ts"
 import { parseCron } from "./parse.ts"
 import { nextOccurrence, previousOccurrence } from "./search.ts"
@@ -172,6 +172,7 @@ function clockChange(): fc.Arbitrary<[timezone: string, change: Instant]> {
       ["America/Havana", "2026-11-01T05:00:00Z"],
       ["Pacific/Apia", "2011-12-30T10:00:00Z"],
       ["Pacific/Kwajalein", "1993-08-21T12:00:00Z"],
+      ["Pacific/Kiritimati", "1994-12-31T10:00:00Z"],
       ["Asia/Dhaka", "2009-12-31T17:00:00Z"],
       ["Asia/Kathmandu", "1985-12-31T18:30:00Z"],
       ["Antarctica/Troll", "2026-10-25T01:00:00Z"],
@@ -232,7 +233,7 @@ function naiveOccurrences(
   job: NaiveJob,
   about: { clock: Clock; from: Instant; until: Instant; dst: DstPolicy },
 ): Instant[] {
-  const { start, walls, lastShown } = about.clock
+  const { start, walls, days, lastShown } = about.clock
   const found: Instant[] = []
   const matches = (wall: number) => job.matches(new Date(wall))
   let seen = walls[0]!
@@ -244,7 +245,7 @@ function naiveOccurrences(
       if (about.dst.overlap === "second") isDue &&= lastShown.get(wall) === index
       if (about.dst.gap === "after") {
         for (let skipped = seen + MINUTE; skipped < wall && !isDue; skipped += MINUTE)
-          isDue = matches(skipped)
+          isDue = days.has(dayOf(skipped)) && matches(skipped)
       }
     }
     seen = Math.max(seen, wall)
@@ -257,6 +258,8 @@ function naiveOccurrences(
 interface Clock {
   readonly start: Instant
   readonly walls: readonly number[]
+  /** The calendar days that it shows at all. */
+  readonly days: ReadonlySet<number>
   readonly lastShown: ReadonlyMap<number, number>
 }
 
@@ -275,7 +278,12 @@ function clockAround(timezone: string, change: Instant): Clock {
   for (let at = start; at < change + 61 * HOUR; at += MINUTE) {
     walls.push(Date.parse(`${format.format(at).replace(" ", "T")}Z`))
   }
-  const clock = { start, walls, lastShown: new Map(walls.map((wall, index) => [wall, index])) }
+  const days = new Set(walls.map(dayOf))
+  const clock = { start, walls, days, lastShown: new Map(walls.map((wall, index) => [wall, index])) }
   clocks.set(`${timezone} ${change}`, clock)
   return clock
+}
+
+function dayOf(wall: number): number {
+  return Math.floor(wall / DAY)
 }

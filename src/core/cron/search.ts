@@ -1,5 +1,5 @@
 import { DAY, EARLIEST, type Instant, LATEST, SECOND } from "../instant.ts"
-import type { Span } from "../zone.ts"
+import { isDayLeftOut, type Span } from "../zone.ts"
 import type { CalendarCron, Cron, IntervalCron } from "./cron.ts"
 import { wallAtOrAfter, wallAtOrBefore } from "./wall.ts"
 
@@ -22,7 +22,8 @@ const FAR = 3 * DAY
  *
  * - `first`: not the wall times shown before (from `seenUntil` on);
  * - `second`: not those that will be shown again (up to `repeatsFrom`);
- * - a gap before the span: if it swallowed a match, the span's first instant stands in for it.
+ * - a gap before the span: if it swallowed a match, the span's first instant stands in for it. A match on a day that the
+ *   zone left out altogether has none.
  */
 function nextOnCalendar(cron: CalendarCron, after: Instant): Instant | null {
   const { zone, isFixedTime, dst } = cron
@@ -30,7 +31,7 @@ function nextOnCalendar(cron: CalendarCron, after: Instant): Instant | null {
   if (from > LATEST) return null
   let span = zone.spanAt(from)
   while (true) {
-    if (isFixedTime && dst.gap === "after" && span.from >= from && swallowedMatch(cron, span))
+    if (isFixedTime && dst.gap === "after" && span.from >= from && swallowedMatch(cron, span) !== null)
       return span.from
 
     let start = Math.max(from, span.from) + span.offset
@@ -63,7 +64,7 @@ function previousOnCalendar(cron: CalendarCron, before: Instant): Instant | null
     if (isFixedTime && dst.overlap === "second") end = Math.min(end, span.repeatsFrom - SECOND)
     const wall = wallAtOrBefore(cron, end)
     if (wall >= start) return inYears(wall - span.offset)
-    if (isFixedTime && dst.gap === "after" && swallowedMatch(cron, span)) return span.from
+    if (isFixedTime && dst.gap === "after" && swallowedMatch(cron, span) !== null) return span.from
     if (wall === Number.NEGATIVE_INFINITY || span.from <= EARLIEST) return null
 
     const preceding = zone.spanAt(span.from - SECOND)
@@ -75,10 +76,13 @@ function previousOnCalendar(cron: CalendarCron, before: Instant): Instant | null
   }
 }
 
-/** Whether the clock jumped over a matching wall time as this span began. */
-function swallowedMatch(cron: CalendarCron, span: Span): boolean {
+/** The first matching wall time that the clock jumped over as this span began, on a day that exists in the zone. */
+export function swallowedMatch(cron: CalendarCron, span: Span): number | null {
   const firstWall = span.from + span.offset
-  return span.seenUntil < firstWall && wallAtOrAfter(cron, span.seenUntil) < firstWall
+  if (span.seenUntil >= firstWall) return null
+  let wall = wallAtOrAfter(cron, span.seenUntil)
+  while (isDayLeftOut(span, wall)) wall = wallAtOrAfter(cron, Math.floor(wall / DAY) * DAY + DAY)
+  return wall < firstWall ? wall : null
 }
 
 function inYears(instant: Instant): Instant | null {

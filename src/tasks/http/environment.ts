@@ -1,11 +1,9 @@
 import { BelfryError } from "../../core/errors.ts"
 import type { Json } from "../../core/json.ts"
+import { Redaction, type Secret } from "./redaction.ts"
 
 /** `{{env.NAME}}`, where a payload refers to what it must not hold. */
 const REFERENCE = /\{\{\s*env\.([A-Za-z_][A-Za-z0-9_]*)\s*\}\}/g
-
-/** A shorter value hides nothing, and to blot it out would make every text unreadable. */
-const REDACTED_MIN_LENGTH = 4
 
 export function referencesIn(text: string): readonly string[] {
   return [...text.matchAll(REFERENCE)].map((match) => match[1]!)
@@ -20,8 +18,9 @@ export function originOf(template: string): string {
 export class Environment {
   readonly #allowed: ReadonlySet<string>
   readonly #variables: Readonly<Record<string, string | undefined>>
-  /** By value: what was filled in, and the name it goes by. */
-  readonly #used = new Map<string, string>()
+  /** By value: what was filled in. */
+  readonly #used = new Map<string, Secret>()
+  #redaction: Redaction | null = null
 
   constructor(allowed: ReadonlySet<string>, variables: Readonly<Record<string, string | undefined>>) {
     this.#allowed = allowed
@@ -47,19 +46,19 @@ export class Environment {
   fill(text: string, encode: (value: string) => string = (value) => value): string {
     return text.replaceAll(REFERENCE, (_, name: string) => {
       const value = this.read(name)
-      this.#used.set(value, name)
+      for (const part of [value, ...credentialsIn(value)]) this.#hide(part, name)
       return encode(value)
     })
   }
 
   fillJson(value: Json): Json {
-    return mapTexts(value, (text) => this.fill(text))
+    return mapLeaves(value, { text: (text) => this.fill(text), number: (number) => number })
   }
 
   /** Hides the host, too, if a variable says which: errors name it alone, without the rest of the value. */
   hideHost(template: string, host: string): void {
     const [name] = referencesIn(originOf(template))
-    if (name !== undefined) this.#used.set(host, name)
+    if (name !== undefined) this.#hide(host, name)
   }
 
   /** Up to the path a value is taken as it is, so that it may be a whole origin; from there on it is percent-encoded. */
@@ -68,39 +67,42 @@ export class Environment {
     return this.fill(origin) + this.fill(template.slice(origin.length), encodeURIComponent)
   }
 
-  /** The text without the values that were filled in: a server may send back what it was sent. */
-  redact(text: string): string {
-    let clean = text
-    for (const [value, name] of this.#secrets()) {
-      const spellings = [value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)]
-      for (const spelling of spellings) clean = clean.replaceAll(spelling, `{{env.${name}}}`)
-    }
-    return clean
+  /** Takes the values that were filled in out of a text: a server may send back what it was sent. */
+  get redaction(): Redaction {
+    this.#redaction ??= new Redaction(this.#used.values())
+    return this.#redaction
   }
 
-  /** As `redact`, for a text that was cut: the beginning of a value may be at its end. */
-  redactCut(text: string): string {
-    let clean = this.redact(text)
-    for (const [value] of this.#secrets()) {
-      let length = Math.min(value.length - 1, clean.length)
-      while (length > 0 && !clean.endsWith(value.slice(0, length))) length--
-      clean = clean.slice(0, clean.length - length)
-    }
-    return clean
-  }
-
-  /** The longest first: one value may be a part of another. */
-  #secrets(): readonly (readonly [string, string])[] {
-    return [...this.#used]
-      .filter(([value]) => value.length >= REDACTED_MIN_LENGTH)
-      .sort(([a], [b]) => b.length - a.length)
+  #hide(value: string, name: string): void {
+    this.#used.set(value, { value, shown: `{{env.${name}}}` })
+    this.#redaction = null
   }
 }
 
-/** Every text in the value, keys included. */
-export function mapTexts(value: Json, change: (text: string) => string): Json {
-  if (typeof value === "string") return change(value)
-  if (Array.isArray(value)) return value.map((each: Json) => mapTexts(each, change))
+/** The values in a URL with `user:password@` that are secret by themselves: a server or an error may name only them. */
+function credentialsIn(value: string): readonly string[] {
+  if (!URL.canParse(value)) return []
+  const { username, password } = new URL(value)
+  const secret = password === "" ? username : password
+  try {
+    return [secret, decodeURIComponent(secret)]
+  } catch (error) {
+    // A lone "%" stands for itself.
+    if (error instanceof URIError) return [secret]
+    throw error
+  }
+}
+
+/** Every text and number in the value, keys included. */
+export function mapLeaves(
+  value: Json,
+  change: { text: (text: string) => string; number: (number: number) => Json },
+): Json {
+  if (typeof value === "string") return change.text(value)
+  if (typeof value === "number") return change.number(value)
+  if (Array.isArray(value)) return value.map((each: Json) => mapLeaves(each, change))
   if (value === null || typeof value !== "object") return value
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [change(key), mapTexts(each, change)]))
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [change.text(key), mapLeaves(each, change)]),
+  )
 }

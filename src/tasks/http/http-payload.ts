@@ -1,4 +1,4 @@
-import { type Duration, parseDuration } from "../../core/duration.ts"
+import { type Duration, formatDuration, parseDuration } from "../../core/duration.ts"
 import { BelfryError } from "../../core/errors.ts"
 import type { Json } from "../../core/json.ts"
 import type { StandardSchema } from "../../core/standard-schema.ts"
@@ -14,7 +14,7 @@ export interface HttpPayload {
   readonly headers?: Readonly<Record<string, string>>
   /** A text is sent as it is, anything else as JSON. */
   readonly body?: Json
-  /** For the whole request, from the resolving of the name to the end of the answer. */
+  /** For the whole request, from the resolving of the name to the end of the answer; at most the task's. */
   readonly timeout?: Duration
   /** What counts as success: 200 to 299, unless said. */
   readonly expectStatus?: ExpectedStatus
@@ -49,6 +49,7 @@ const FIELDS = ["url", "method", "headers", "body", "timeout", "expectStatus", "
 const METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 const WITHOUT_BODY: readonly string[] = ["GET", "HEAD"]
 const URL_MAX_LENGTH = 8_192
+const CONTROL_CHARACTER = /[\u0000-\u001f\u007f]/
 const HEADERS_MAX = 64
 const HEADER_MAX_LENGTH = 8_192
 
@@ -83,6 +84,8 @@ function readUrl(value: unknown, { refusalOf }: HttpPayloadRules, issues: Issues
     return ""
   }
   if (value.length > URL_MAX_LENGTH) issues.add("url", `is longer than ${URL_MAX_LENGTH} characters`)
+  // A URL parser drops them without a word, so what is called wouldn't be what was written.
+  if (CONTROL_CHARACTER.test(value)) issues.add("url", "holds a line break or another control character")
   // An origin that comes from a variable is looked at when it is known, at the run.
   if (referencesIn(originOf(value)).length > 0) return value
   const url = URL.canParse(value) ? new URL(value) : null
@@ -128,17 +131,23 @@ export function isHeaderValue(text: string): boolean {
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(text)
 }
 
-function readTimeout(value: unknown, defaultMs: number, issues: Issues): number {
-  if (value === undefined) return defaultMs
+/** The task's timeout holds for a payload without one, and is the longest that a payload may ask for. */
+function readTimeout(value: unknown, taskMs: number, issues: Issues): number {
+  if (value === undefined) return taskMs
   try {
     const timeoutMs = parseDuration(value as Duration, "timeout")
-    if (timeoutMs > 0) return timeoutMs
-    issues.add("timeout", "is no time at all")
+    if (timeoutMs > 0 && timeoutMs <= taskMs) return timeoutMs
+    issues.add(
+      "timeout",
+      timeoutMs > 0
+        ? `${JSON.stringify(value)} is more than the task allows, ${formatDuration(taskMs)}; raise \`timeout\` of the task`
+        : "is no time at all",
+    )
   } catch (error) {
     if (!(error instanceof BelfryError)) throw error
     issues.add("timeout", error.message)
   }
-  return defaultMs
+  return taskMs
 }
 
 const isStatus = (value: unknown) => Number.isInteger(value) && Number(value) >= 200 && Number(value) <= 599

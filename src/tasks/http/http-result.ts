@@ -4,9 +4,10 @@ import type { Json } from "../../core/json.ts"
 import { storable } from "../../core/thrown.ts"
 import type { Clock } from "../../engine/clock.ts"
 import { DoNotRetry, RetryAfter } from "../../engine/task.ts"
-import { type Environment, mapTexts } from "./environment.ts"
+import { mapLeaves } from "./environment.ts"
 import { BODY_MAX_BYTES, type HttpAnswer } from "./http-exchange.ts"
 import { type ExpectedStatus, isExpected } from "./http-payload.ts"
+import type { Redaction } from "./redaction.ts"
 
 /** What is kept of an answer, as the run's `details`. */
 export interface HttpDetails {
@@ -38,10 +39,13 @@ export function resultOf(
   const { status, headers } = details
   const message = `${about.call} answered ${status}`
   if (isExpected(status, about.expected)) return { success: true, message, details }
-  if (status === 410) throw new DoNotRetry(`${message}: what was there is gone for good`)
+  if (status === 410) throw new DoNotRetry(`${message}: what was there is gone for good`, { details })
   const afterMs = THROTTLING.includes(status) ? retryAfterOf(headers["retry-after"], about.clock) : null
   if (afterMs !== null)
-    throw new RetryAfter(afterMs, { message: `${message} and asks to wait ${formatDuration(afterMs)}` })
+    throw new RetryAfter(afterMs, {
+      message: `${message} and asks to wait ${formatDuration(afterMs)}`,
+      details,
+    })
   const isRedirect = status >= 300 && status < 400
   return { success: false, message: isRedirect ? `${message}; redirects are not followed` : message, details }
 }
@@ -54,28 +58,29 @@ function retryAfterOf(header: string | undefined, clock: Clock): number | null {
   return Math.min(RETRY_AFTER_MAX_MS, Math.max(RETRY_AFTER_MIN_MS, afterMs))
 }
 
-export function detailsOf(
-  { status, headers, body, isCut }: HttpAnswer,
-  environment: Environment,
-): HttpDetails {
+export function detailsOf({ status, headers, body, isCut }: HttpAnswer, redaction: Redaction): HttpDetails {
   const kept = KEPT_HEADERS.flatMap((name) => {
     const value = headers[name]
-    return typeof value === "string" ? [[name, storable(environment.redact(value), HEADER_MAX_BYTES)]] : []
+    return typeof value === "string" ? [[name, storable(redaction.text(value), HEADER_MAX_BYTES)]] : []
   })
-  return { status, headers: Object.fromEntries(kept), body: bodyOf(headers, body, isCut, environment), isCut }
+  return { status, headers: Object.fromEntries(kept), body: bodyOf(headers, body, isCut, redaction), isCut }
 }
 
-function bodyOf(headers: IncomingHttpHeaders, body: Buffer, isCut: boolean, environment: Environment): Json {
+function bodyOf(headers: IncomingHttpHeaders, body: Buffer, isCut: boolean, redaction: Redaction): Json {
   const encoding = headers["content-encoding"] ?? "identity"
   if (body.length === 0 || encoding.toLowerCase() !== "identity") return null
   const type = headers["content-type"] ?? "text/plain"
   if (/[/+]json\b/i.test(type) && !isCut) {
     const parsed = parseShallow(body.toString("utf8"))
-    if (parsed !== undefined) return mapTexts(parsed, (text) => plain(environment.redact(text)))
+    if (parsed !== undefined)
+      return mapLeaves(parsed, {
+        text: (text) => plain(redaction.text(text)),
+        number: (number) => redaction.number(number),
+      })
   }
   if (!/^text\/|[/+](json|xml|javascript|yaml|x-www-form-urlencoded)\b/i.test(type)) return null
   const text = body.toString("utf8")
-  return storable(isCut ? environment.redactCut(text) : environment.redact(text), BODY_MAX_BYTES)
+  return storable(isCut ? redaction.cutText(text) : redaction.text(text), BODY_MAX_BYTES)
 }
 
 /** Undefined if it is no JSON, or so deep that somebody means harm. */

@@ -1,3 +1,4 @@
+import { inspect } from "node:util"
 import { type Duration, parseDuration } from "../../core/duration.ts"
 import { BelfryError } from "../../core/errors.ts"
 import type { Json } from "../../core/json.ts"
@@ -9,17 +10,18 @@ import { exchange, type HttpAnswer, type HttpMessage } from "./http-exchange.ts"
 import { type HttpCall, type HttpPayload, httpPayloadSchema, isHeaderValue } from "./http-payload.ts"
 import { detailsOf, resultOf } from "./http-result.ts"
 import { hostOf, type Lookup, type NetworkPolicy, networkPolicy } from "./network.ts"
+import type { Redaction } from "./redaction.ts"
 import { parseSecrets, signatureOf, webhookIdOf } from "./webhook.ts"
 
 export interface HttpTaskOptions {
   /** `http` unless said. */
   readonly name?: string
-  /** For a payload that says none: 30 seconds. */
+  /** For a payload without a timeout, and the longest that a payload may ask for. Default: 30 seconds. */
   readonly timeout?: Duration
   readonly retry?: RetryOptions
   /** Addresses, networks and host names that may be called although they aren't public. */
   readonly allowNet?: readonly string[]
-  /** Ports below 1024 that may be called, beside 80 and 443. */
+  /** Ports that may be called beside 80, 443 and those from 1024 upwards that are no known service's. */
   readonly allowPorts?: readonly number[]
   /** The environment variables that payloads may refer to. */
   readonly env?: readonly string[]
@@ -62,12 +64,11 @@ async function call(context: TaskContext<HttpCall>, setup: Setup): Promise<unkno
   const message = messageOf(context, environment, clock)
   const answer = await withDeadline(context, clock, (signal) => send(message, signal, setup)).catch(
     (error) => {
-      throw withoutSecrets(error, shown, environment)
+      throw withoutSecrets(error, shown, environment.redaction)
     },
   )
-  const details = detailsOf(answer, environment)
+  const details = detailsOf(answer, environment.redaction)
   const tookMs = Math.round(clock.monotonic() - startedAt)
-  // An attempt that fails by an error keeps no details, so its log says what came.
   log.info(`${shown} answered ${answer.status} in ${tookMs} ms`, { headers: details.headers })
   return resultOf(details, { call: shown, expected: payload.expectStatus, clock })
 }
@@ -165,11 +166,12 @@ function unlessAborted<Result>(promise: Promise<Result>, signal: AbortSignal): P
 }
 
 /** An error that can be stored. Its cause goes along only if it holds nothing that was filled in. */
-function withoutSecrets(error: unknown, shown: string, environment: Environment): unknown {
+function withoutSecrets(error: unknown, shown: string, redaction: Redaction): unknown {
   if (!(error instanceof Error)) return error
-  const text = `${error.message}\n${error.stack}`
-  const isClean = environment.redact(text) === text
-  const message = `${shown}: ${environment.redact(error.message || String((error as NodeJS.ErrnoException).code))}`
+  // With its causes and all that Node adds to it, such as `hostname`.
+  const text = inspect(error, { depth: 8 })
+  const isClean = redaction.text(text) === text
+  const message = `${shown}: ${redaction.text(error.message || String((error as NodeJS.ErrnoException).code))}`
   const options = isClean ? { cause: error } : {}
   const isDenied = error instanceof BelfryError && error.code === "BELFRY_HTTP_DENIED"
   return isDenied ? new DoNotRetry(message, options) : new Error(message, options)

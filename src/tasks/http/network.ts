@@ -33,7 +33,8 @@ export interface NetworkPolicy {
 }
 
 export function networkPolicy(options: NetworkOptions): NetworkPolicy {
-  const { lookup = systemLookup, allowPorts = [] } = options
+  const { lookup = systemLookup } = options
+  const allowPorts = checkedPorts(options.allowPorts ?? [])
   const allowed = parseAllowed(options.allowNet ?? [])
 
   const refusalOf = (url: URL): string | null => {
@@ -42,8 +43,8 @@ export function networkPolicy(options: NetworkOptions): NetworkPolicy {
     if (url.username !== "" || url.password !== "")
       return "holds a user name or password; send them in a header, with {{env.NAME}}"
     const port = portOf(url)
-    if (port < 1_024 && port !== 80 && port !== 443 && !allowPorts.includes(port))
-      return `goes to port ${port}, and of the ports below 1024 only 80, 443 and those in \`allowPorts\` are possible`
+    if (isServicePort(port) && !allowPorts.includes(port))
+      return `goes to port ${port}, where something else than a web server is expected; list it in \`allowPorts\` if it is meant`
     const literal = parseIp(hostOf(url))
     return literal === null ? null : refusalOfAddress(allowed, hostOf(url), literal)
   }
@@ -66,6 +67,37 @@ export function networkPolicy(options: NetworkOptions): NetworkPolicy {
 
   return { refusalOf, resolve }
 }
+
+function checkedPorts(ports: readonly number[]): readonly number[] {
+  const wrong = ports.find((port) => !Number.isInteger(port) || port < 1 || port > 65_535)
+  if (wrong === undefined) return ports
+  throw new BelfryError(
+    "BELFRY_TASK_INVALID",
+    `The allowPorts entry ${JSON.stringify(wrong)} is no port: use whole numbers from 1 to 65535.`,
+  )
+}
+
+/** A request is bytes that its author chose, and some services obey those bytes (Redis, memcached) or need no login (etcd). */
+function isServicePort(port: number): boolean {
+  return port < 1_024 ? port !== 80 && port !== 443 : SERVICE_PORTS.has(port)
+}
+
+const SERVICE_PORTS: ReadonlySet<number> = new Set([
+  // The ports above 1023 that browsers refuse: telephony, NFS, SIP, X11, IRC, mail filters, backup.
+  ...[1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679],
+  ...[6697, 10080],
+  // SQL databases and their poolers.
+  ...[1433, 1434, 1521, 3050, 3306, 5432, 5433, 6432, 26257],
+  // Other databases, caches and search engines.
+  ...[
+    5984, 6379, 6380, 7199, 7687, 8529, 9042, 9160, 9200, 9300, 11211, 16379, 26379, 27017, 27018, 27019,
+    28015,
+  ],
+  // Queues and coordination: MQTT, ZooKeeper, etcd, epmd, NATS, AMQP, Consul, Kafka.
+  ...[1883, 2181, 2379, 2380, 4222, 4369, 5671, 5672, 8500, 9092],
+  // Control of machines: Docker, RDP, VNC, WinRM, kubelet.
+  ...[2375, 2376, 3389, 5900, 5985, 5986, 10250, 10255],
+])
 
 function denied(message: string): BelfryError {
   return new BelfryError("BELFRY_HTTP_DENIED", message)

@@ -3,8 +3,10 @@ import { BelfryError } from "../../core/errors.ts"
 import { type Json, PAYLOAD_MAX_BYTES } from "../../core/json.ts"
 import type { RetryOptions } from "../../core/options.ts"
 import { type Clock, systemClock } from "../../engine/clock.ts"
+import type { Logger } from "../../engine/logger.ts"
 import { defineTask, type Task, type TaskContext } from "../../engine/task.ts"
 import { type CallRules, callFunction } from "./function-call.ts"
+import { warnOfPowers } from "./role-powers.ts"
 import { SqlFailure } from "./sql-failure.ts"
 import { checkSchemas, type SqlCall, type SqlPayload, sqlPayloadSchema } from "./sql-payload.ts"
 import { LazyPool, type OpenedPool } from "./sql-pool.ts"
@@ -43,19 +45,22 @@ export function sqlTask(options: SqlTaskOptions, makePool: () => Promise<OpenedP
   const rules = rulesOf(options)
   const lazyPool = new LazyPool(makePool)
   const calls = new Set<Promise<unknown>>()
+  const kept = <Result>(call: Promise<Result>): Promise<Result> => {
+    calls.add(call)
+    const forget = () => void calls.delete(call)
+    call.then(forget, forget)
+    return call
+  }
   const task = defineTask({
     name: NAME,
     payload: sqlPayloadSchema(schemas),
     ...(options.retry !== undefined && { retry: options.retry }),
-    run: (context) => {
-      const call = report(context, lazyPool, rules)
-      calls.add(call)
-      const forget = () => void calls.delete(call)
-      call.then(forget, forget)
-      return call
-    },
+    run: (context) => kept(report(context, lazyPool, rules)),
   })
   return Object.assign(task, {
+    onStart(logger: Logger) {
+      kept(lazyPool.opened().then((pool) => warnOfPowers(pool, { ...rules, logger })))
+    },
     async close() {
       await Promise.allSettled(calls)
       await lazyPool.close()

@@ -119,21 +119,24 @@ def fires(job, tz, lo, hi, gap="after", overlap="first"):
     for w in job.walls(lo + min(offs) - 30 * HOUR, hi + max(offs) + 30 * HOUR):  # generous: a gap may span a day
         seen = sorted(w - o for a, b, o in near if a <= w - o < b)
         if seen: out.update({"first": seen[:1], "second": seen[-1:], "both": seen}[overlap])
-        elif gap == "after": out.add(min(a for a, _, o in near if a + o > w))
+        elif gap == "after" and any(a + o < w // DAY * DAY + DAY and b + o > w // DAY * DAY for a, b, o in near):  # its day exists
+            out.add(min(a for a, _, o in near if a + o > w))
     return sorted(t for t in out if lo <= t < hi)
 
 def scan(job, tz, lo, hi, gap, overlap):
     """The same by definition: read the clock at every second of [lo, hi). Slow; used to check fires()."""
-    zi, seen, top, jumps = ZoneInfo(tz), defaultdict(list), None, []
+    zi, seen, top, jumps, days = ZoneInfo(tz), defaultdict(list), None, [], set()
     for t in range(lo, hi):
         w = datetime.fromtimestamp(t, zi).replace(tzinfo=None)
         if top and w - top > timedelta(seconds=1): jumps.append((t, top, w))
         top = max(top or w, w)  # the largest wall time ever reached
+        days.add(w.date())
         if job.match(w): seen[w].append(t)
     if job.wild: return sorted(t for ts in seen.values() for t in ts)
     out = {t for ts in seen.values() for t in {"first": ts[:1], "second": ts[-1:], "both": ts}[overlap]}
     for t, a, b in jumps if gap == "after" else []:
-        if any(job.match(a + timedelta(seconds=i)) for i in range(1, int((b - a).total_seconds()))): out.add(t)
+        skipped = (a + timedelta(seconds=i) for i in range(1, int((b - a).total_seconds())))
+        if any(w.date() in days and job.match(w) for w in skipped): out.add(t)
     return sorted(out)
 
 def successive(job, tz, at, way, policy, n=3, limit=45 * 365 * DAY):
@@ -263,7 +266,8 @@ def self_check(transitions):
     assert ask("30 2 * * *", B, "2026-10-24T12:00", overlap="both") == "2026-10-25T00:30 2026-10-25T01:30"
     assert ask("30 * * * *", B, "2026-10-25T00:00", 3) == "2026-10-25T00:30 2026-10-25T01:30 2026-10-25T02:30"
     assert ask("30 2 * * *", B, "2026-03-30T00:30", way=-1) == "2026-03-29T01:00 2026-03-28T01:30"
-    assert ask("0 12 30 12 *", "Pacific/Apia", "2011-12-01", 1) == "2011-12-30T10:00"
+    assert ask("0 12 30 12 *", "Pacific/Apia", "2011-12-01", 1) == "2012-12-29T22:00"
+    assert ask("0 0 * * *", "America/Sao_Paulo", "2018-11-03T12:00", 1) == "2018-11-04T03:00"
     assert ask("0 12 30 12 *", "Pacific/Apia", "2011-12-01", 1, gap="skip") == "2012-12-29T22:00"
     assert ask("0 0 29 2 *", "UTC", "2096-03-01") == "2104-02-29T00:00 2108-02-29T00:00"
     assert ask("0 0 1W 8 *", "UTC", "2026-01-01", 1) == "2026-08-03T00:00"

@@ -1,0 +1,88 @@
+import { assert, describe, test } from "vitest"
+import { aSchedule, at } from "../../test/support/records.ts"
+import { HOUR, MINUTE } from "./instant.ts"
+import { describeTriggers, newRunOf, requestOf, skipRecordOf, triggerText } from "./new-run.ts"
+import { occurrenceAfter } from "./occurrence.ts"
+import type { Schedule } from "./schedule.ts"
+import type { Trigger } from "./timetable.ts"
+
+describe("the record of what did not become a run", () => {
+  test("is a skip of the schedule, with its reason, and asks for nothing", () => {
+    const missed = { from: at("09:00"), until: at("11:00"), count: 3 }
+
+    const record = skipRecordOf(aSchedule({ priority: 5 }), missed, { reason: "missed", message: "away" })
+
+    assert.deepInclude(record, {
+      id: "report@2026-03-10T09:00:00Z..2026-03-10T11:00:00Z",
+      state: "skipped",
+      triggeredBy: "schedule",
+      scheduledFor: at("11:00"),
+      payload: null,
+      liveKey: null,
+      reason: "missed",
+      message: "away",
+      notBefore: null,
+    })
+    assert.deepEqual(record.missed, missed)
+  })
+})
+
+test("a run beside the occurrences has from its schedule all but an id", () => {
+  const schedule = aSchedule({ priority: 5, timeout: "1m", maxConcurrentRuns: 2, retry: { attempts: 7 } })
+
+  assert.deepEqual(requestOf({ ...schedule, payload: { shop: 1 } }), {
+    task: "send",
+    payload: { shop: 1 },
+    priority: 5,
+    scheduleId: "report",
+    scheduledFor: null,
+    trigger: null,
+    missed: null,
+    liveKey: "schedule:report",
+    concurrencyKey: "schedule:report",
+    concurrencyLimit: 2,
+    retry: schedule.retry,
+    timeoutMs: MINUTE,
+    reason: null,
+    by: null,
+  })
+})
+
+describe("the trigger of a run", () => {
+  /** An occurrence that an operator added between those of the timetable. */
+  const ADDED = { scheduledFor: at("08:20"), dueAt: at("08:20"), reason: null, by: null }
+  const triggerOf = (schedule: Schedule) =>
+    newRunOf(schedule, occurrenceAfter(schedule, at("08:10"))!, { isLate: false, missed: null }).trigger
+
+  test("is the schedule's only one, also for an occurrence that an operator added", () => {
+    assert.equal(triggerOf(aSchedule({}, { overrides: [ADDED] })), "schedule:0 * * * *")
+  })
+
+  test("of several is the one that matched, or @once if none did", () => {
+    const triggers = [{ cron: "0 * * * *" }, { every: "30m" as const }]
+
+    assert.equal(triggerOf(aSchedule({ triggers })), "schedule:@every 30m")
+    assert.equal(triggerOf(aSchedule({ triggers }, { overrides: [ADDED] })), "schedule:@once")
+  })
+})
+
+test.each<[string, Trigger]>([
+  ["0 9 * * *", { kind: "cron", cron: "0 9 * * *", dayMatch: "either" }],
+  ["@at 2026-03-10T09:00:00Z", { kind: "at", at: at("09:00") }],
+  ["@every 1h30m", { kind: "every", everyMs: 1.5 * HOUR, anchor: null }],
+  ["@every 1ms", { kind: "every", everyMs: 1, anchor: null }],
+  ["@unreadable", { kind: "every", everyMs: 0, anchor: null }],
+  ["@unreadable", { kind: "every", everyMs: Number.NaN, anchor: null }],
+  ["@unreadable", { kind: "unreadable", why: "Its cron is 7." }],
+])("a trigger in short: %s", (text, trigger) => {
+  assert.equal(triggerText(trigger), text)
+})
+
+test("several triggers in short are parted by commas", () => {
+  const triggers: readonly Trigger[] = [
+    { kind: "at", at: at("09:00") },
+    { kind: "every", everyMs: HOUR, anchor: null },
+  ]
+
+  assert.equal(describeTriggers(triggers), "@at 2026-03-10T09:00:00Z, @every 1h")
+})

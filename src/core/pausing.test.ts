@@ -1,0 +1,83 @@
+import { assert, describe, test } from "vitest"
+import { aSchedule, at, ledger, progressAfter } from "../../test/support/records.ts"
+import { planFire, planSettle } from "./fire.ts"
+import { planResume } from "./pausing.ts"
+import { NO_FACTS } from "./plan.ts"
+import type { OccurrenceOverride, Schedule } from "./schedule.ts"
+
+const paused = { at: at("08:30"), until: null, reason: null, by: null }
+
+function moved(time: string, to: string): OccurrenceOverride {
+  return { scheduledFor: at(time), dueAt: at(to), reason: null, by: null }
+}
+
+describe("what a pause drops", () => {
+  const DROPPED: readonly [string, Schedule, string, readonly string[]][] = [
+    ["nothing that is still to come", aSchedule({}, { paused }), "08:40", []],
+    [
+      "one whose time has come, though it was moved to later",
+      aSchedule({}, { paused, overrides: [moved("09:00", "09:30")] }),
+      "09:10",
+      ["09:00 skipped paused"],
+    ],
+    [
+      "one whose time has come after one that was due",
+      aSchedule({}, { paused, overrides: [moved("10:00", "10:30")] }),
+      "10:10",
+      ["09:00-10:00 (2) skipped paused"],
+    ],
+    [
+      "one that was moved forward, after one whose time has come",
+      aSchedule({}, { paused, overrides: [moved("10:00", "09:20")] }),
+      "09:30",
+      ["09:00-10:00 (2) skipped paused"],
+    ],
+    [
+      "the first of all, if it was moved forward",
+      aSchedule({ at: at("12:00") }, { paused, overrides: [moved("12:00", "09:00")] }),
+      "09:10",
+      ["12:00 skipped paused"],
+    ],
+  ]
+
+  test.each(DROPPED)("when it ends: %s", (_, schedule, now, records) => {
+    assert.deepEqual(ledger(planResume(schedule, NO_FACTS, at(now)).runs), records)
+  })
+
+  test.each(DROPPED)("so far, before an edit: %s", (_, schedule, now, records) => {
+    assert.deepEqual(ledger(planSettle(schedule, NO_FACTS, at(now))?.runs ?? []), records)
+  })
+})
+
+test("before an edit of a paused schedule nothing is planned if nothing was dropped", () => {
+  assert.isNull(planSettle(aSchedule({}, { paused }), NO_FACTS, at("08:40")))
+})
+
+test("a schedule that is finished by what was due before its pause goes, if it asked for that", () => {
+  const schedule = aSchedule(
+    { at: at("08:20"), removeWhenFinished: true, catchUp: "once" },
+    {
+      paused: { ...paused, until: at("12:00") },
+      coveredUntil: at("08:00"),
+      nextRunAt: at("08:20"),
+      finishedAt: null,
+    },
+  )
+
+  for (const plan of [
+    planSettle(schedule, NO_FACTS, at("09:00")),
+    planFire(schedule, NO_FACTS, at("09:00")),
+  ]) {
+    assert.deepEqual(ledger(plan!.runs), ["08:20 catchup"])
+    assert.isNull(plan!.progress)
+  }
+})
+
+test("while a pause lasts the schedule is due at its end, whatever was settled", () => {
+  const schedule = aSchedule({}, { paused: { ...paused, at: at("09:30"), until: at("12:00") } })
+
+  const plan = planFire(schedule, NO_FACTS, at("10:30"))
+
+  assert.deepEqual(ledger(plan.runs), ["09:00 catchup"])
+  assert.deepInclude(progressAfter(plan), { nextRunAt: at("12:00"), coveredUntil: at("09:00") })
+})

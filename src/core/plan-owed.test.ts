@@ -1,0 +1,94 @@
+import { assert, describe, test } from "vitest"
+import { aRunRef, aSchedule, at, ledger, progressAfter, withUnfinished } from "../../test/support/records.ts"
+import { planFire } from "./fire.ts"
+import { SECOND } from "./instant.ts"
+
+const running = aRunRef({ id: "report@2026-03-10T08:00:00Z" })
+const waiting = aRunRef({ id: "report@2026-03-10T08:30:00Z", state: "pending", attempt: 0 })
+const FULL = withUnfinished(running, waiting)
+const queue = { policy: "queue", limit: 1 } as const
+
+describe("a queue that is full", () => {
+  test("of one that catches up once: the late occurrence is recorded, and doesn't stay owed", () => {
+    const plan = planFire(aSchedule({ overlap: queue, catchUp: "once" }), FULL, at("11:30"))
+
+    assert.deepEqual(ledger(plan.runs), ["09:00-10:00 (2) skipped coalesced", "11:00 skipped capacity"])
+    assert.deepInclude(plan.progress, { coveredUntil: at("11:00"), nextRunAt: at("12:00") })
+  })
+
+  test("of one that catches up on all: what was left out before the one that waits is recorded, later ones aren't", () => {
+    const overrides = ["09:00", "11:00"].map((time) => ({
+      scheduledFor: at(time),
+      dueAt: null,
+      reason: "holiday",
+      by: null,
+    }))
+    const schedule = aSchedule({ overlap: queue, catchUp: "all" }, { overrides })
+
+    const plan = planFire(schedule, FULL, at("11:30"))
+
+    assert.deepEqual(ledger(plan.runs), ["09:00 skipped operator"])
+    assert.deepInclude(plan.progress, { coveredUntil: at("09:00"), nextRunAt: at("11:30") + 5 * SECOND })
+  })
+
+  test("the first occurrence of all can stay owed, too", () => {
+    const schedule = aSchedule({ at: at("09:00"), overlap: queue, catchUp: "all" })
+
+    const { progress, runs } = planFire(schedule, FULL, at("11:30"))
+
+    assert.deepEqual(runs, [])
+    assert.deepInclude(progress, {
+      coveredUntil: schedule.coveredUntil,
+      nextRunAt: at("11:30") + 5 * SECOND,
+      lastError: null,
+      finishedAt: null,
+    })
+  })
+})
+
+describe("runs that give way", () => {
+  test.each(["queue", "allow"] as const)("are none under overlap %s", (policy) => {
+    const plan = planFire(aSchedule({ overlap: policy }), withUnfinished(running), at("09:00"))
+
+    assert.deepEqual(ledger(plan.runs), ["09:00 schedule"])
+    assert.deepEqual(plan.cancels, [])
+  })
+
+  test("under overlap replace are those that are still unfinished", () => {
+    const done = aRunRef({ id: "done", state: "succeeded" })
+
+    const plan = planFire(aSchedule({ overlap: "replace" }), withUnfinished(done, running), at("09:00"))
+
+    assert.deepEqual(
+      plan.cancels.map(({ runId }) => runId),
+      [running.id],
+    )
+  })
+})
+
+describe("catching up", () => {
+  test("on one: the run is told what it stands for, and the rest is folded into it", () => {
+    const plan = planFire(aSchedule({ catchUp: "once" }), withUnfinished(), at("11:30"))
+
+    assert.deepEqual(
+      plan.runs.map(({ missed, message }) => [missed, message]),
+      [
+        [{ from: at("09:00"), until: at("10:00"), count: 2 }, "Folded into a newer occurrence"],
+        [{ from: at("09:00"), until: at("10:00"), count: 2 }, null],
+      ],
+    )
+  })
+
+  test.each(["none", "all"] as const)("on %s: a run stands for itself, and the rest is missed", (policy) => {
+    const catchUp = policy === "all" ? ({ policy, window: "1h" } as const) : policy
+    const schedule = aSchedule({ catchUp, overlap: "allow" })
+
+    const plan = planFire(schedule, withUnfinished(), at("11:00:10"))
+
+    assert.deepEqual(ledger(plan.runs).at(-1), "11:00 schedule")
+    const [rest] = plan.runs
+    assert.deepInclude(rest, { reason: "missed", message: "Nothing was there to fire it in time" })
+    assert.isNull(plan.runs.at(-1)!.missed)
+    assert.equal(progressAfter(plan).coveredUntil, at("11:00"))
+  })
+})

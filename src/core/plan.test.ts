@@ -1,0 +1,97 @@
+import { assert, describe, test } from "vitest"
+import { aRunRef, aSchedule, at } from "../../test/support/records.ts"
+import { newRunOf, skipRecordOf } from "./new-run.ts"
+import { occurrenceAfter } from "./occurrence.ts"
+import { followedBy, isToLookUp, planFrom, planOf, withoutFinished } from "./plan.ts"
+import { cancel } from "./run.ts"
+
+const schedule = aSchedule()
+const run = newRunOf(schedule, occurrenceAfter(schedule, at("08:00"))!, { isLate: false, missed: null })
+const why = { reason: "missed", message: null } as const
+const one = skipRecordOf(schedule, { from: at("09:00"), until: at("09:00"), count: 1 }, why)
+const range = skipRecordOf(schedule, { from: at("09:00"), until: at("11:00"), count: 3 }, why)
+
+test("a plan has no runs and cancels nothing, unless it is told to", () => {
+  assert.deepInclude(planOf(schedule, {}), { scheduleId: "report", ifVersion: 7, runs: [], cancels: [] })
+})
+
+describe("two steps as one plan", () => {
+  const cancelled = ["a", "b"].map((id) => cancel(aRunRef({ id }), { reason: null, by: null })!)
+
+  test("have the runs and the cancelled runs of both, in order, and the second one's progress", () => {
+    const first = planOf(schedule, { runCount: 1 }, { runs: [one], cancels: [cancelled[0]!] })
+
+    const plan = followedBy(schedule, first, (after) =>
+      planOf(
+        { ...after, version: 8 },
+        { runCount: after.runCount + 1 },
+        { runs: [run], cancels: [cancelled[1]!] },
+      ),
+    )
+
+    assert.deepEqual([plan.runs, plan.cancels], [[one, run], cancelled])
+    assert.deepEqual([plan.progress?.runCount, plan.ifVersion], [2, 7])
+  })
+
+  test("end with the first, if it deletes the schedule", () => {
+    const first = { ...planOf(schedule, {}), progress: null }
+
+    assert.equal(
+      followedBy(schedule, first, () => assert.fail("there is nothing left to plan")),
+      first,
+    )
+  })
+})
+
+test.each([
+  ["nothing", [], false],
+  ["a run", [run], false],
+  ["a skip", [one], false],
+  ["a range", [range], true],
+  ["two runs", [run, run], true],
+  ["a skip and a run", [one, run], true],
+  ["a range and a run", [range, run], true],
+])("whether some of its occurrences may have a record already: %s", (_, runs, expected) => {
+  assert.equal(isToLookUp({ ...planOf(schedule, {}), runs }), expected)
+})
+
+describe("a schedule that is to be removed when it is finished", () => {
+  const removed = aSchedule({ removeWhenFinished: true })
+  const finished = planOf(removed, { finishedAt: at("09:00") })
+
+  test("goes with the plan that finishes it, and not before", () => {
+    assert.isNull(withoutFinished(removed, finished).progress)
+    assert.isNotNull(withoutFinished(removed, planOf(removed, { finishedAt: null })).progress)
+    assert.isNotNull(withoutFinished(schedule, finished).progress)
+  })
+
+  test("stays gone", () => {
+    assert.isNull(withoutFinished(removed, { ...finished, progress: null }).progress)
+  })
+})
+
+describe("planned from an instant", () => {
+  const override = (time: string) => ({ scheduledFor: at(time), dueAt: null, reason: null, by: null })
+
+  test("everything up to it is settled, and what was said of later occurrences is kept", () => {
+    const overrides = ["09:00", "10:00", "11:00"].map(override)
+
+    assert.deepEqual(planFrom({ ...schedule, overrides, lastError: "bad" }, at("10:00")), {
+      coveredUntil: at("10:00"),
+      nextRunAt: at("11:00"),
+      finishedAt: null,
+      overrides: [override("11:00")],
+      lastError: null,
+    })
+  })
+
+  test("without an occurrence to come it is finished then, or stays finished since", () => {
+    const once = aSchedule({ at: at("09:00") })
+
+    assert.deepInclude(planFrom({ ...once, finishedAt: null }, at("10:00")), {
+      nextRunAt: null,
+      finishedAt: at("10:00"),
+    })
+    assert.equal(planFrom({ ...once, finishedAt: at("09:30") }, at("10:00")).finishedAt, at("09:30"))
+  })
+})

@@ -1,0 +1,52 @@
+import type { Clock } from "../../engine/clock.ts"
+import type { Logger } from "../../engine/logger.ts"
+import { rowsOf, type SqlPool } from "./sql-pool.ts"
+import { within } from "./waiting.ts"
+
+/** The user of the connection is asked about, too: a function can `reset role`. */
+const FIND_POWERS = `
+  select
+    r.rolname,
+    case
+      when r.rolsuper then 'is a superuser'
+      when exists (
+        select
+        from pg_catalog.pg_roles as p
+        where p.rolname in ('pg_execute_server_program', 'pg_write_server_files')
+          and pg_catalog.pg_has_role(r.oid, p.oid, 'member')
+      ) then 'may run programs or write files on the server'
+      when r.rolbypassrls then 'bypasses row-level security'
+    end as power
+  from pg_catalog.pg_roles as r
+  where r.rolname in (session_user, $1::name)
+  order by r.rolname = session_user desc`
+
+const ANSWER_MS = 10_000
+
+/** Warns if functions run with more rights than any function needs. A database that can't be asked is the runs' to tell. */
+export async function warnOfPowers(
+  pool: SqlPool,
+  { role, logger, clock }: { role: string | null; logger: Logger; clock: Clock },
+): Promise<void> {
+  for (const [name, power] of await powersOf(pool, role, clock)) {
+    if (power === null) continue
+    logger.warn(
+      { component: "sql", role: name, power },
+      `Functions are called by the role "${name}", which ${power}. Whoever may create a function in an allowed schema can do as much: connect as a user of few rights.`,
+    )
+    return
+  }
+}
+
+async function powersOf(pool: SqlPool, role: string | null, clock: Clock) {
+  const client = await pool.connect()
+  let isAnswered = false
+  try {
+    const late = () => new Error(`PostgreSQL did not answer within ${ANSWER_MS / 1_000} s.`)
+    const rows = await within(rowsOf(client, FIND_POWERS, [role]), { ms: ANSWER_MS, clock, late })
+    isAnswered = true
+    return rows
+  } finally {
+    client.release(!isAnswered)
+  }
+}

@@ -1,0 +1,81 @@
+import assert from "node:assert/strict"
+import { createScheduler, memory } from "belfry"
+import { sqlFunctions } from "belfry/postgres"
+import { onTestFinished, test } from "vitest"
+import { collectedLog } from "../../support/collected-log.ts"
+import { anSqlCaller, type SqlCaller } from "./sql-caller.ts"
+
+/** Functions run with the rights of a role: which of them a scheduler warns of when it starts. */
+
+const self = anSqlCaller()
+
+async function warningsOf(
+  about: { user?: string; role?: string; roles?: readonly ("fire" | "work")[] } = {},
+): Promise<readonly string[]> {
+  const url = new URL(self.url)
+  if (about.user !== undefined) url.username = about.user
+  const { logger, lines } = collectedLog()
+  const sql = sqlFunctions({ url: url.href, schemas: ["app"], ...(about.role && { role: about.role }) })
+  const scheduler = createScheduler({ store: memory(), tasks: [sql], logger })
+
+  await scheduler.start(about.roles === undefined ? {} : { roles: about.roles })
+  await scheduler.stop()
+  await sql.close()
+
+  return lines.filter(({ level }) => level === "warn").map(({ message }) => message)
+}
+
+/** A role that is this file's own; roles belong to the whole server. */
+async function aRole({ psql }: SqlCaller, name: string, attributes: string): Promise<string> {
+  const own = `belfry_test_${name}_${process.pid}`
+  await psql.query(`drop role if exists ${own}`)
+  await psql.query(`create role ${own} login ${attributes}`)
+  onTestFinished(async () => {
+    await psql.query(`drop role ${own}`)
+  })
+  return own
+}
+
+test.each([
+  ["a superuser", "superuser", /which is a superuser\. Whoever may create a function/],
+  ["one that bypasses row-level security", "bypassrls", /which bypasses row-level security/],
+  ["a member of pg_execute_server_program", "in role pg_execute_server_program", /which may run programs/],
+])("a scheduler that calls functions as %s warns once when it starts", async (_, attributes, expected) => {
+  const user = await aRole(self, "powerful", attributes)
+
+  const warnings = await warningsOf({ user })
+
+  assert.equal(warnings.length, 1, warnings.join("\n"))
+  assert.match(warnings[0]!, expected)
+  assert.ok(warnings[0]!.includes(`"${user}"`))
+})
+
+test("a role of few rights behind a powerful user is warned of, since a function can reset its role", async () => {
+  const user = await aRole(self, "powerful", "superuser")
+  const role = await aRole(self, "modest", "")
+
+  assert.match((await warningsOf({ user, role })).join(), new RegExp(`"${user}", which is a superuser`))
+})
+
+test("a powerful role behind a user of few rights is warned of", async () => {
+  const role = await aRole(self, "powerful", "bypassrls")
+  const user = await aRole(self, "modest", `in role ${role}`)
+
+  assert.match((await warningsOf({ user, role })).join(), new RegExp(`"${role}", which bypasses`))
+})
+
+test("a user of few rights is not warned of", async () => {
+  const user = await aRole(self, "modest", "")
+
+  assert.deepEqual(await warningsOf({ user }), [])
+})
+
+test("a scheduler that only fires asks nothing", async () => {
+  const user = await aRole(self, "powerful", "superuser")
+
+  assert.deepEqual(await warningsOf({ user, roles: ["fire"] }), [])
+})
+
+test("a database that can't be asked leaves the start alone", async () => {
+  assert.deepEqual(await warningsOf({ user: "belfry_test_nobody_there" }), [])
+})
