@@ -140,19 +140,25 @@ describe("reschedule", () => {
       reschedule(schedule, at("08:30"), { reason: "first", by: null }, NO_FACTS, NOW),
     )
 
-    assert.deepEqual(changes(progressAfter(to(first, "08:30")).overrides), [
-      "09:00 left out (first, null)",
+    assert.deepEqual(changes(progressAfter(to(first, "08:30")).overrides), ["08:30 to 08:30 (holiday, ada)"])
+  })
+
+  test("to an earlier time replaces what was said of the last one", () => {
+    const schedule = aSchedule({ at: at("09:00") }, { overrides: [moved("09:00", "09:20")] })
+
+    assert.deepEqual(changes(progressAfter(to(schedule, "08:30")).overrides), [
       "08:30 to 08:30 (holiday, ada)",
+      "09:00 left out (holiday, ada)",
     ])
   })
 
-  test("to an earlier time replaces what was said of the next one, and keeps the rest", () => {
+  test("to an earlier time keeps what was said of those after it", () => {
     const schedule = aSchedule({}, { overrides: [moved("09:00", "09:20"), skipped("12:00")] })
 
     assert.deepEqual(changes(progressAfter(to(schedule, "08:30")).overrides), [
+      "09:00 to 09:20 (null, null)",
       "12:00 left out (null, null)",
       "08:30 to 08:30 (holiday, ada)",
-      "09:00 left out (holiday, ada)",
     ])
   })
 

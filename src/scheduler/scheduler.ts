@@ -236,7 +236,7 @@ export class Scheduler {
         planAnew({ ...newSchedule(id, definition, now), createdAt: 0 }, now),
       ),
     })
-    if (roles === undefined || roles.includes("work"))
+    if (roles === null || roles.includes("work"))
       for (const task of this.#tasks.values()) task.onStart?.(this.#logger)
   }
 
