@@ -142,8 +142,10 @@ test("a fire and several changes fail together while a table is locked, rather t
   const ends = runs.map((run) => succeed(run, { message: null, details: null }))
   await rejectsWith("BELFRY_STORE_UNAVAILABLE", store.transition(ends), /has locked/)
 
+  // The hints of the calls before go their own way.
+  const asked = statements.filter((statement) => statement !== "pg_notify")
   const once = ["belfry.fire", "belfry.fire"]
-  assert.deepEqual(statements, [...once, ...once, "belfry.change", "belfry.change"])
+  assert.deepEqual(asked, [...once, ...once, "belfry.change", "belfry.change"])
 })
 
 describe("a run that waited for a locked table", () => {
