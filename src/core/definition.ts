@@ -17,7 +17,7 @@ import {
   RETRY,
   scheduleDoor,
 } from "./policies.ts"
-import type { Schedule, ScheduleDefinition } from "./schedule.ts"
+import { NO_PROGRESS, type Schedule, type ScheduleDefinition } from "./schedule.ts"
 import { planAnew } from "./steer.ts"
 import { nextInTimetable, type Trigger } from "./timetable.ts"
 import { zoneNamed } from "./zone.ts"
@@ -86,15 +86,7 @@ export function newSchedule(id: string, definition: ScheduleDefinition, now: Ins
       createdAt: now,
       updatedAt: now,
       declaredAs: null,
-      nextRunAt: null,
-      coveredUntil: null,
-      overrides: [],
-      paused: null,
-      runCount: 0,
-      lastRunId: null,
-      lastRunAt: null,
-      lastError: null,
-      finishedAt: null,
+      ...NO_PROGRESS,
     },
     isNow ? now - 1 : now,
   )

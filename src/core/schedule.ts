@@ -79,6 +79,19 @@ export interface ScheduleProgress {
   readonly finishedAt: Instant | null
 }
 
+/** Of a schedule that nobody has planned yet. */
+export const NO_PROGRESS: ScheduleProgress = {
+  nextRunAt: null,
+  coveredUntil: null,
+  overrides: [],
+  paused: null,
+  runCount: 0,
+  lastRunId: null,
+  lastRunAt: null,
+  lastError: null,
+  finishedAt: null,
+}
+
 /** After being late or away. Occurrences not run are recorded, whatever the policy. */
 export interface CatchUp {
   /** `once`: the newest missed one. `none`: only what is no later than the grace. `all`: each, in a window, up to a limit. */

@@ -1,5 +1,5 @@
 import type { RunChange } from "./run.ts"
-import type { Schedule } from "./schedule.ts"
+import { NO_PROGRESS, type Schedule } from "./schedule.ts"
 
 /**
  * A schedule that can't be read whole: what of it can be, and why the rest can't. It is due like any other, its plan says why
@@ -40,15 +40,7 @@ const NOTHING_SAID: Omit<Schedule, "id" | "version"> = {
   description: "",
   owner: null,
   release: 0,
-  nextRunAt: null,
-  coveredUntil: null,
-  overrides: [],
-  paused: null,
-  runCount: 0,
-  lastRunId: null,
-  lastRunAt: null,
-  lastError: null,
-  finishedAt: null,
+  ...NO_PROGRESS,
 }
 
 /** The end of a run that was given out and can't be read: nobody could perform it. */

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict"
+import { join } from "node:path"
 import { describe, test } from "vitest"
+import { sqlite } from "../../src/sqlite.ts"
 import { getSchedule, NIGHTLY, withNightly } from "./nightly.ts"
 import { terminal } from "./support.ts"
 
@@ -179,7 +181,7 @@ test("control characters in stored data never reach a terminal", async () => {
   )
   await shell.run("s", "pause", "x", "--reason", "\u001b[2Jbecause")
 
-  for (const command of [
+  const commands = [
     ["s", "list"],
     ["s", "get", "x"],
     ["s", "get", "x", "--json"],
@@ -196,10 +198,26 @@ test("control characters in stored data never reach a terminal", async () => {
     ["task", "run", "t\u001b[2J", "--dry-run"],
     ["config", "explain"],
     ["task", "list", "-o", "name"],
-  ]) {
+  ]
+  for (const command of commands) {
     const { out, err, code } = await shell.run(...command)
 
     assert.equal(code, 0, err)
     assert.doesNotMatch(out + err, /[\u001b\u0007\u202e]/, command.join(" "))
   }
+
+  await renameTask(shell, "x", "t\u001b[2J")
+  for (const command of commands) {
+    const { out, err } = await shell.run(...command)
+
+    assert.doesNotMatch(out + err, /[\u001b\u0007\u202e]/, command.join(" "))
+  }
 })
+
+/** As another program may write it: the command line refuses such a name. */
+async function renameTask({ folder }: { folder: string }, id: string, task: string): Promise<void> {
+  const store = sqlite(join(folder, "belfry.db"))
+  const [schedule] = await store.findSchedules({ ids: [id] }, { afterId: null, limit: 1 })
+  await store.putSchedule({ ...schedule!, task }, schedule!.version)
+  await store.close()
+}
