@@ -145,6 +145,16 @@ test("a row that is told to be settled since the year 2 is made up for by its li
   assert.ok(rows[0].count >= 1_000)
 })
 
+test("a row's instants are whole milliseconds, so that what is due now is due at once", async () => {
+  await psql.query("delete from belfry.schedules")
+  const { rows } = await psql.query(`
+    insert into belfry.schedules (id, task, cron, next_run_at, covered_until)
+    values ('x', 'report', '* * * * *', '2026-01-01 00:00:00.000999Z', '2025-12-31 23:59:00.000999Z')
+    returning next_run_at = '2026-01-01Z' as next, covered_until = '2025-12-31 23:59Z' as covered`)
+
+  assert.deepEqual(rows, [{ next: true, covered: true }])
+})
+
 test.each([
   ["no task", "select belfry.enqueue('')", /runs_task_is/],
   ["a priority beyond all", "select belfry.enqueue('report', priority => 2000000000)", /runs_priority_is/],

@@ -100,13 +100,15 @@ export const SQL_FACE = `
     perform pg_notify(tg_table_schema, 'schedules');
     if tg_op = 'INSERT' then
       new.unsettled := case when new.enabled then '[]'::jsonb end;
+      -- Whole milliseconds, as the clock that they are compared with: what is due now would not be, within the same one.
+      new.next_run_at := date_trunc('milliseconds', new.next_run_at);
+      new.covered_until := date_trunc('milliseconds', new.covered_until);
       if new.next_run_at is null then
         -- Planned from now: the first who looks finds nothing due, and says when it will be.
         new.covered_until := coalesce(new.covered_until, at);
         new.next_run_at := at;
       elsif new.covered_until is null then
         -- Its first occurrence is then, whatever the cron says.
-        new.next_run_at := date_trunc('milliseconds', new.next_run_at);
         new.covered_until := new.next_run_at - interval '1 millisecond';
         new.overrides := new.overrides || jsonb_build_object('scheduledFor', belfry.to_ms(new.next_run_at),
           'dueAt', belfry.to_ms(new.next_run_at), 'reason', 'Begins as inserted', 'by', session_user);
