@@ -87,8 +87,9 @@ export interface Store {
    */
   transition(changes: readonly RunChange[]): Promise<readonly TransitionAnswer[]>
   /**
-   * Deletes finished runs, each with its log, and silent workers: at most `limit` of either at a time. Unfinished runs
-   * and schedules never.
+   * Deletes finished runs, each with its log, and silent workers: at most `limit` of either at a time. Never schedules,
+   * unfinished runs, and the runs of occurrences after their schedule's `coveredUntil`: a plan has to find these, or it would
+   * fire them again.
    */
   prune(request: PruneRequest): Promise<Pruned>
 

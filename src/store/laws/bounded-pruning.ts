@@ -1,8 +1,19 @@
 import assert from "node:assert/strict"
 import { cancel } from "../../core/run.ts"
-import { aHeartbeat, aLogLine, aPruning, aRun, aSkip, aWorker, MOMENT_MS, SHORT_MS } from "./factories.ts"
+import {
+  AN_INSTANT,
+  aHeartbeat,
+  aLogLine,
+  aPruning,
+  aRun,
+  aSchedule,
+  aSkip,
+  aWorker,
+  MOMENT_MS,
+  SHORT_MS,
+} from "./factories.ts"
 import { lawCase } from "./law.ts"
-import { aPage, enqueued, idsOf, logOf, runById, several, sorted } from "./steps.ts"
+import { aPage, created, enqueued, idsOf, logOf, runById, several, sorted } from "./steps.ts"
 
 const OLD = { olderThanMs: SHORT_MS, silentForMs: SHORT_MS }
 
@@ -77,6 +88,19 @@ export const BOUNDED_PRUNING = [
 
     assert.equal(runs, 2)
     assert.equal((await store.countRuns({})).skipped, 3)
+  }),
+  lawCase("What its schedule hasn't settled yet stays, or it would be fired again", async (store, lab) => {
+    await created(store, aSchedule({ id: "s1", coveredUntil: AN_INSTANT }))
+    await store.enqueue([
+      aSkip({ id: "settled", scheduleId: "s1", scheduledFor: AN_INSTANT }),
+      aSkip({ id: "owed", scheduleId: "s1", scheduledFor: AN_INSTANT + 1 }),
+      aSkip({ id: "of a schedule that is gone", scheduleId: "s2", scheduledFor: AN_INSTANT + 1 }),
+    ])
+    await lab.pass(3 * SHORT_MS)
+
+    await store.prune(aPruning(OLD))
+
+    assert.deepEqual(idsOf(await store.findRuns({}, aPage())), ["owed"])
   }),
   lawCase("Runs of no schedule go by their age alone", async (store, lab) => {
     await store.enqueue([aSkip({ id: "loose" }), aSkip({ id: "own", scheduleId: "s1" })])

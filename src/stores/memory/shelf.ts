@@ -162,7 +162,8 @@ export class Shelf {
     for (const run of newestFirst) {
       const rank = run.scheduleId === null ? Number.POSITIVE_INFINITY : (kept.get(run.scheduleId) ?? 0)
       if (run.scheduleId !== null) kept.set(run.scheduleId, rank + 1)
-      if (run.completedAt! < now - request.olderThanMs && rank >= request.keepPerSchedule) doomed.push(run)
+      const isOld = run.completedAt! < now - request.olderThanMs && rank >= request.keepPerSchedule
+      if (isOld && this.#isSettled(run)) doomed.push(run)
     }
     const oldest = doomed.reverse().slice(0, request.limit)
     for (const { id } of oldest) {
@@ -174,6 +175,12 @@ export class Shelf {
       .slice(0, request.limit)
     for (const { id } of silent) this.workers.delete(id)
     return { runs: oldest.length, workers: silent.length }
+  }
+
+  /** Whether no plan will look for its record any more. */
+  #isSettled({ scheduleId, scheduledFor }: Run): boolean {
+    const coveredUntil = this.schedules.get(scheduleId ?? "")?.coveredUntil ?? null
+    return coveredUntil === null || scheduledFor === null || scheduledFor <= coveredUntil
   }
 
   appendLogs(lines: readonly LogLine[], now: Instant): void {

@@ -102,6 +102,20 @@ const limits = [
   broken(9, "prune keeps nothing", (store) => ({
     prune: (request) => store.prune({ ...request, keepPerSchedule: 0 }),
   })),
+  broken(9, "prune takes what its schedule hasn't settled yet", (store) => ({
+    async prune(request) {
+      const schedules = await store.findSchedules({}, { afterId: null, limit: 100 })
+      for (const schedule of schedules)
+        await store.putSchedule({ ...schedule, coveredUntil: null }, schedule.version)
+      return store.prune(request)
+    },
+  })),
+  broken(9, "prune keeps the runs of all occurrences, settled or not", (store) => ({
+    async prune(request) {
+      const hasOccurrences = (await allRuns(store)).some((run) => (run.scheduledFor ?? 0) > 0)
+      return hasOccurrences ? { runs: 0, workers: 0 } : store.prune(request)
+    },
+  })),
   broken(9, "runs of no schedule are kept for ever", (store) => {
     const loose = new Set<string>()
     return {

@@ -3,7 +3,8 @@ import { engineFunction } from "./engine-function.ts"
 
 /**
  * Looks at the next few finished runs by runs_completed, from a place on, and deletes those that needn't stay, each with its
- * log. The newest of its schedule are counted by runs_schedule_completed, as far as is needed to know.
+ * log. The newest of its schedule are counted by runs_schedule_completed, as far as is needed to know. Those that their schedule
+ * hasn't settled stay, too.
  */
 export const PRUNE = engineFunction({
   name: "prune",
@@ -28,7 +29,13 @@ export const PRUNE = engineFunction({
             and (newer.completed_at, newer.id) > (r.completed_at, r.id)
           limit $3
         ) as those
-      ) < $3 as is_kept
+      ) < $3
+      or exists (
+        select 1
+        from belfry.schedules as s
+        where s.id = r.schedule_id
+          and s.covered_until < r.scheduled_for
+      ) as is_kept
     from belfry.runs as r, clock
     where r.completed_at >= to_timestamp($4 / 1000.0)
       and (r.completed_at, r.id) > (to_timestamp($4 / 1000.0), $5)

@@ -14,9 +14,28 @@ local oldest_kept = now_ms() - ARGV[1]
 local keep, limit, from = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local ids = call('ZRANGEBYSCORE', COMPLETED, '-inf', '(' .. oldest_kept, 'LIMIT', from, LOOKED_AT)
 
+local covered = {}
+local function covered_until(schedule)
+  if covered[schedule] == nil then
+    local is_json, progress = pcall(cjson.decode, call('HGET', prefix .. ':schedules:' .. schedule, 'progress') or '{}')
+    covered[schedule] = is_json and type(progress) == 'table' and tonumber(progress.coveredUntil) or false
+  end
+  return covered[schedule]
+end
+
+-- A plan has to find what its schedule hasn't settled yet, or it would fire it again.
+local function is_settled(run)
+  local scheduled_for, until_then = tonumber(run.scheduled_for), covered_until(run.schedule_id)
+  return not (scheduled_for and until_then) or scheduled_for <= until_then
+end
+
 -- Counted from the newest, so that those which go don't change it for those which stay.
-local function stays(id, schedule)
-  return schedule and keep > 0 and call('ZREVRANK', COMPLETED_OF .. schedule, id) < keep
+local function stays(id, run)
+  local schedule = run.schedule_id
+  if not schedule then
+    return false
+  end
+  return keep > 0 and call('ZREVRANK', COMPLETED_OF .. schedule, id) < keep or not is_settled(run)
 end
 
 local function remove(id, run)
@@ -39,7 +58,7 @@ for _, id in ipairs(ids) do
   local run = read_run(id)
   if not run then
     take(COMPLETED, id)
-  elseif stays(id, run.schedule_id) then
+  elseif stays(id, run) then
     kept = kept + 1
   else
     remove(id, run)

@@ -11,7 +11,7 @@ export interface Place {
 export const FROM_THE_OLDEST: Place = { completedAt: Number.MIN_SAFE_INTEGER, id: "" }
 
 // By belfry_runs_completed, from a place on. The newest of its schedule are counted by belfry_runs_schedule_completed, as
-// far as is needed to know.
+// far as is needed to know. Those that their schedule hasn't settled stay, too.
 export const SELECT_OLD = `
   select id,
     completed_at,
@@ -26,7 +26,13 @@ export const SELECT_OLD = `
           and (newer.completed_at, newer.id) > (belfry_runs.completed_at, belfry_runs.id)
         limit ?
       )
-    ) < ? as is_kept
+    ) < ?
+    or exists (
+      select 1
+      from belfry_schedules as s
+      where s.id = belfry_runs.schedule_id
+        and s.covered_until < belfry_runs.scheduled_for
+    ) as is_kept
   from belfry_runs
   where (completed_at, id) > (?, ?)
     and completed_at < ?
