@@ -164,7 +164,13 @@ describe("a new schedule", () => {
     const schedule = newSchedule("report", aDefinition(), at("08:20"))
 
     assert.deepInclude(schedule, { id: "report", version: 0, revision: 1, createdAt: at("08:20") })
-    assert.deepInclude(schedule, { runCount: 0, lastRunId: null, finishedAt: null, declaredAs: null })
+    assert.deepInclude(schedule, {
+      firedCount: 0,
+      runCount: 0,
+      lastRunId: null,
+      finishedAt: null,
+      declaredAs: null,
+    })
     assert.equal(clock(schedule.nextRunAt), "09:00")
     assert.equal(clock(schedule.coveredUntil), "08:20")
   })

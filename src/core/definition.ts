@@ -17,7 +17,7 @@ import {
   RETRY,
   scheduleDoor,
 } from "./policies.ts"
-import { NO_PROGRESS, type Schedule, type ScheduleDefinition } from "./schedule.ts"
+import { NO_PROGRESS, NO_RUNS, type Schedule, type ScheduleDefinition } from "./schedule.ts"
 import { planAnew } from "./steer.ts"
 import { nextInTimetable, type Trigger } from "./timetable.ts"
 import { zoneNamed } from "./zone.ts"
@@ -87,6 +87,7 @@ export function newSchedule(id: string, definition: ScheduleDefinition, now: Ins
       updatedAt: now,
       declaredAs: null,
       ...NO_PROGRESS,
+      ...NO_RUNS,
     },
     isNow ? now - 1 : now,
   )

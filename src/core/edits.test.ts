@@ -182,7 +182,7 @@ describe("a next run", () => {
   })
 
   test("that the schedule can't have is in the ledger, and the schedule goes on", () => {
-    const schedule = aSchedule({ maxRuns: 1 }, { runCount: 1, finishedAt: at("08:00") })
+    const schedule = aSchedule({ maxRuns: 1 }, { firedCount: 1, finishedAt: at("08:00") })
 
     const { runs, after } = planned(
       edited(schedule, edit("08:10", { maxRuns: 1 }, { nextRunAt: at("08:30") })),

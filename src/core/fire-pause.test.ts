@@ -46,7 +46,7 @@ describe("a paused schedule", () => {
 
     assert.deepEqual(ledger(plan.runs), ["09:00-12:00 (4) skipped paused"])
     assert.equal(plan.runs[0]?.message, "Paused by ada: migration")
-    assert.deepInclude(plan.progress, { paused: null, nextRunAt: at("13:00"), runCount: 0 })
+    assert.deepInclude(plan.progress, { paused: null, nextRunAt: at("13:00"), firedCount: 0 })
   })
 
   test("an occurrence exactly at its end runs", () => {
@@ -67,7 +67,7 @@ describe("a paused schedule", () => {
       "11:00-12:00 (2) skipped coalesced",
       "13:00 catchup",
     ])
-    assert.deepInclude(plan.progress, { paused: null, nextRunAt: at("14:00"), runCount: 1 })
+    assert.deepInclude(plan.progress, { paused: null, nextRunAt: at("14:00"), firedCount: 1 })
   })
 
   test("one that runs out of occurrences during the pause is deleted if it asked for that", () => {
@@ -91,7 +91,7 @@ describe("what was due before a pause began", () => {
       paused: late().paused,
       nextRunAt: null,
       coveredUntil: at("11:00"),
-      runCount: 1,
+      firedCount: 1,
     })
   })
 
@@ -176,7 +176,7 @@ describe("planResume", () => {
   })
 
   test("a schedule whose runs are used up doesn't come back to life", () => {
-    const schedule = aSchedule({ maxRuns: 1 }, { runCount: 1, finishedAt: at("08:00"), paused: aPause() })
+    const schedule = aSchedule({ maxRuns: 1 }, { firedCount: 1, finishedAt: at("08:00"), paused: aPause() })
 
     const plan = planResume(schedule, NO_FACTS, at("11:30"))
 
@@ -246,7 +246,7 @@ describe("planSettle, before an edit", () => {
     ["disabled", aSchedule({ enabled: false })],
     ["known to be unreadable", aSchedule({}, { lastError: "bad cron" })],
     ["never planned", aSchedule({}, { coveredUntil: null })],
-    ["used up", aSchedule({ maxRuns: 1 }, { runCount: 1 })],
+    ["used up", aSchedule({ maxRuns: 1 }, { firedCount: 1 })],
   ])("a schedule that is %s owes nothing", (_, schedule) => {
     assert.isNull(planSettle(schedule, NO_FACTS, at("12:00")))
   })

@@ -24,7 +24,7 @@ describe("overlap skip", () => {
 
     assert.deepEqual(ledger(plan.runs), ["09:00 skipped overlap"])
     assert.equal(plan.runs[0]?.message, "Still unfinished: report@2026-03-10T08:00:00Z")
-    assert.deepInclude(plan.progress, { runCount: 0, lastRunId: null, nextRunAt: at("10:00") })
+    assert.deepInclude(plan.progress, { firedCount: 0, nextRunAt: at("10:00") })
   })
 
   test("its runs hold the live key, for what appears after the facts were read", () => {

@@ -43,16 +43,14 @@ describe("firing on time", () => {
   })
 
   test("progress goes on with the run: its id, the time, the count, the next occurrence", () => {
-    const plan = planFire(aSchedule({}, { runCount: 4 }), NO_FACTS, at("09:00:01"))
+    const plan = planFire(aSchedule({}, { firedCount: 4 }), NO_FACTS, at("09:00:01"))
 
     assert.deepEqual(plan.progress, {
       nextRunAt: at("10:00"),
       coveredUntil: at("09:00"),
       overrides: [],
       paused: null,
-      runCount: 5,
-      lastRunId: "report@2026-03-10T09:00:00Z",
-      lastRunAt: at("09:00:01"),
+      firedCount: 5,
       lastError: null,
       finishedAt: null,
     })
@@ -138,7 +136,7 @@ describe("the end of a schedule", () => {
     const { schedule, runs } = firedAt(aSchedule({ maxRuns: 2 }), at("09:00"), at("10:00"), at("11:00"))
 
     assert.deepEqual(ledger(runs), ["09:00 schedule", "10:00 schedule"])
-    assert.deepInclude(schedule, { nextRunAt: null, runCount: 2, finishedAt: at("10:00") })
+    assert.deepInclude(schedule, { nextRunAt: null, firedCount: 2, finishedAt: at("10:00") })
   })
 
   test("catching up on more than maxRuns leaves makes the oldest of them", () => {
@@ -219,7 +217,7 @@ describe("what keeps a schedule from firing", () => {
   ])(
     "%s that was written past the door is told on the schedule, and nothing else changes",
     (_, bad, message) => {
-      const schedule = { ...aSchedule({}, { runCount: 3, lastRunId: "r" }), ...(bad as object) }
+      const schedule = { ...aSchedule({}, { firedCount: 3 }), ...(bad as object) }
 
       const plan = planFire(schedule, NO_FACTS, at("09:00"))
 
@@ -231,9 +229,7 @@ describe("what keeps a schedule from firing", () => {
         coveredUntil: MADE_AT,
         overrides: [],
         paused: null,
-        runCount: 3,
-        lastRunId: "r",
-        lastRunAt: null,
+        firedCount: 3,
         finishedAt: null,
       })
     },

@@ -245,7 +245,7 @@ class Story {
       assert.isTrue(isCounted, `${run.id} stands for ${count}, but says ${said}`)
     }
     const runs = this.records.filter((run) => run.state === "pending")
-    assert.isAtMost(this.schedule.runCount, runs.length)
+    assert.isAtMost(this.schedule.firedCount, runs.length)
   }
 
   /** A range stands for those of its occurrences that have no record of their own. */

@@ -174,7 +174,7 @@ describe("the newest due", () => {
   test("is none if it is settled, never planned, or the runs are used up", () => {
     const settled = aSchedule({}, { coveredUntil: at("10:00") })
     const unplanned = aSchedule({}, { coveredUntil: null })
-    const spent = aSchedule({ maxRuns: 2 }, { runCount: 2 })
+    const spent = aSchedule({ maxRuns: 2 }, { firedCount: 2 })
 
     for (const schedule of [settled, unplanned, spent]) {
       assert.isNull(newestDue(schedule, at("10:30")))
@@ -184,9 +184,9 @@ describe("the newest due", () => {
 })
 
 test("nothing is to come once the runs are used up, though the timetable goes on", () => {
-  const schedule = aSchedule({ maxRuns: 2 }, { runCount: 2 })
+  const schedule = aSchedule({ maxRuns: 2 }, { firedCount: 2 })
 
   assert.isNull(upcomingAfter(schedule, MADE_AT))
   assert.isNotNull(occurrenceAfter(schedule, MADE_AT))
-  assert.isNotNull(upcomingAfter({ ...schedule, runCount: 1 }, MADE_AT))
+  assert.isNotNull(upcomingAfter({ ...schedule, firedCount: 1 }, MADE_AT))
 })

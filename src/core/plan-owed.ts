@@ -29,7 +29,7 @@ export function planOwed(
   let waiting: Occurrence | null = null
   for (const occurrence of owed.kept) {
     // What the timetable still has after the last run is no occurrence of this schedule any more.
-    if (isSpent({ maxRuns: schedule.maxRuns, runCount: schedule.runCount + runs.length })) break
+    if (isSpent({ maxRuns: schedule.maxRuns, firedCount: schedule.firedCount + runs.length })) break
     const obstacle = obstacleTo(schedule, facts, runs.length, now)
     const isOwedAll = canWait && schedule.catchUp.policy === "all" && owed.isLate(occurrence)
     if (obstacle?.reason === "capacity" && isOwedAll) {
@@ -125,10 +125,9 @@ interface Made {
 
 function advance(schedule: Schedule, { owed, runs, records, cancels, waiting, now }: Made): FirePlan {
   const coveredUntil = waiting === null ? coveredBy(schedule, owed) : coveredBefore(schedule, waiting)
-  const runCount = schedule.runCount + runs.length
-  const isLast = isSpent({ maxRuns: schedule.maxRuns, runCount })
+  const firedCount = schedule.firedCount + runs.length
+  const isLast = isSpent({ maxRuns: schedule.maxRuns, firedCount })
   const next = isLast ? null : occurrenceAfter(schedule, coveredUntil)
-  const lastRun = runs.at(-1)
   const plan = planOf(
     schedule,
     {
@@ -136,9 +135,8 @@ function advance(schedule: Schedule, { owed, runs, records, cancels, waiting, no
       nextRunAt: waiting === null ? (next?.dueAt ?? null) : now + ROOM_LOOK_MS,
       finishedAt: next === null ? (schedule.finishedAt ?? now) : null,
       overrides: schedule.overrides.filter((override) => override.scheduledFor > coveredUntil),
-      runCount,
+      firedCount,
       lastError: null,
-      ...(lastRun === undefined ? {} : { lastRunId: lastRun.id, lastRunAt: now }),
     },
     { runs: [...records, ...runs], cancels },
   )

@@ -19,18 +19,18 @@ describe("two steps as one plan", () => {
   const cancelled = ["a", "b"].map((id) => cancel(aRunRef({ id }), { reason: null, by: null })!)
 
   test("have the runs and the cancelled runs of both, in order, and the second one's progress", () => {
-    const first = planOf(schedule, { runCount: 1 }, { runs: [one], cancels: [cancelled[0]!] })
+    const first = planOf(schedule, { firedCount: 1 }, { runs: [one], cancels: [cancelled[0]!] })
 
     const plan = followedBy(schedule, first, (after) =>
       planOf(
         { ...after, version: 8 },
-        { runCount: after.runCount + 1 },
+        { firedCount: after.firedCount + 1 },
         { runs: [run], cancels: [cancelled[1]!] },
       ),
     )
 
     assert.deepEqual([plan.runs, plan.cancels], [[one, run], cancelled])
-    assert.deepEqual([plan.progress?.runCount, plan.ifVersion], [2, 7])
+    assert.deepEqual([plan.progress?.firedCount, plan.ifVersion], [2, 7])
   })
 
   test("end with the first, if it deletes the schedule", () => {

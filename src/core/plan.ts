@@ -94,18 +94,8 @@ export function isToLookUp({ runs }: FirePlan): boolean {
 }
 
 export function progressOf(schedule: Schedule): ScheduleProgress {
-  const {
-    nextRunAt,
-    coveredUntil,
-    overrides,
-    paused,
-    runCount,
-    lastRunId,
-    lastRunAt,
-    lastError,
-    finishedAt,
-  } = schedule
-  return { nextRunAt, coveredUntil, overrides, paused, runCount, lastRunId, lastRunAt, lastError, finishedAt }
+  const { nextRunAt, coveredUntil, overrides, paused, firedCount, lastError, finishedAt } = schedule
+  return { nextRunAt, coveredUntil, overrides, paused, firedCount, lastError, finishedAt }
 }
 
 /** A schedule that asked for it goes when nothing more is to come. */

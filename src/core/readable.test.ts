@@ -36,7 +36,7 @@ const parts = fc.record(
     coveredUntil: fc.oneof(fc.constant(at("08:00")), fc.constant(null), hostileNumber),
     createdAt: hostileNumber,
     timezone: oneOf("UTC", "Europe/Paris"),
-    runCount: hostileNumber,
+    firedCount: hostileNumber,
   },
   { requiredKeys: [] },
 )

@@ -9,7 +9,7 @@ import type { Trigger } from "./timetable.ts"
  * here: a search that begins at the instant 1e300 would never end.
  */
 export function assertReadable(schedule: Schedule): void {
-  const { triggers, overrides, paused, createdAt, coveredUntil, nextRunAt, runCount } = schedule
+  const { triggers, overrides, paused, createdAt, coveredUntil, nextRunAt, firedCount } = schedule
   assertList("triggers", triggers)
   triggers.forEach((trigger, index) => {
     if (!isTrigger(trigger)) throw unreadable(`triggers[${index}]`, trigger, TRIGGER_FORMS)
@@ -24,7 +24,7 @@ export function assertReadable(schedule: Schedule): void {
   for (const [name, at] of Object.entries({ createdAt, coveredUntil, nextRunAt })) {
     if (!isInstantOrNull(at)) throw unreadable(name, at, "an instant of the years 1 to 9999")
   }
-  if (!Number.isSafeInteger(runCount)) throw unreadable("runCount", runCount, "a whole number")
+  if (!Number.isSafeInteger(firedCount)) throw unreadable("firedCount", firedCount, "a whole number")
 }
 
 const TRIGGER_FORMS =

@@ -175,7 +175,7 @@ test.each([
   ],
   [
     "of one whose runs are used up",
-    aSchedule({ maxRuns: 3 }, { runCount: 3 }),
+    aSchedule({ maxRuns: 3 }, { firedCount: 3 }),
     "09:30",
     "it has had its 3 runs",
   ],

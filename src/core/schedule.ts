@@ -5,7 +5,7 @@ import type { Json } from "./json.ts"
 import type { Timetable, Trigger } from "./timetable.ts"
 
 /** A stored rule: when, which task, what payload, which policies; and how far it has come. */
-export interface Schedule extends ScheduleDefinition, ScheduleProgress {
+export interface Schedule extends ScheduleDefinition, ScheduleProgress, ScheduleTally {
   readonly id: string
   /** Rises with every change, a fire included: what every decision about the schedule is fenced by. */
   readonly version: number
@@ -71,13 +71,21 @@ export interface ScheduleProgress {
   readonly coveredUntil: Instant | null
   readonly overrides: readonly OccurrenceOverride[]
   readonly paused: Pause | null
-  readonly runCount: number
-  readonly lastRunId: string | null
-  readonly lastRunAt: Instant | null
+  /** How many runs its occurrences became: what `maxRuns` is about. */
+  readonly firedCount: number
   /** Why it can't be planned: a cron or a zone that was written past our door. */
   readonly lastError: string | null
   readonly finishedAt: Instant | null
 }
+
+/** What a store counts when it creates a run of the schedule, by whatever way: fired, by hand or backfilled. */
+export interface ScheduleTally {
+  readonly runCount: number
+  readonly lastRunId: string | null
+  readonly lastRunAt: Instant | null
+}
+
+export const NO_RUNS: ScheduleTally = { runCount: 0, lastRunId: null, lastRunAt: null }
 
 /** Of a schedule that nobody has planned yet. */
 export const NO_PROGRESS: ScheduleProgress = {
@@ -85,9 +93,7 @@ export const NO_PROGRESS: ScheduleProgress = {
   coveredUntil: null,
   overrides: [],
   paused: null,
-  runCount: 0,
-  lastRunId: null,
-  lastRunAt: null,
+  firedCount: 0,
   lastError: null,
   finishedAt: null,
 }
@@ -145,8 +151,8 @@ export function timetableOf(schedule: Schedule): Timetable {
 }
 
 /** Its runs are used up: the timetable goes on, the schedule doesn't. */
-export function isSpent({ maxRuns, runCount }: Pick<Schedule, "maxRuns" | "runCount">): boolean {
-  return maxRuns !== null && runCount >= maxRuns
+export function isSpent({ maxRuns, firedCount }: Pick<Schedule, "maxRuns" | "firedCount">): boolean {
+  return maxRuns !== null && firedCount >= maxRuns
 }
 
 /** What its runs are counted under: overlap and `maxConcurrentRuns` look at these, backfills don't carry it. */

@@ -127,7 +127,7 @@ describe("skip", () => {
     ["of a finished one", aSchedule({ at: at("07:00") }), null, "no occurrence to come."],
     [
       "of one whose runs are used up",
-      aSchedule({ maxRuns: 2 }, { runCount: 2 }),
+      aSchedule({ maxRuns: 2 }, { firedCount: 2 }),
       null,
       "no occurrence to come.",
     ],
@@ -258,7 +258,7 @@ describe("planAnew", () => {
     ["paused without an end", aSchedule({}, { paused }), null],
     ["paused until two", aSchedule({}, { paused: { ...paused, until: at("14:00") } }), at("14:00")],
     ["disabled", aSchedule({ enabled: false }), null],
-    ["used up", aSchedule({ maxRuns: 1 }, { runCount: 1 }), null],
+    ["used up", aSchedule({ maxRuns: 1 }, { firedCount: 1 }), null],
   ])("a schedule that is %s stays so", (_, schedule, nextRunAt) => {
     assert.equal(planAnew(schedule, MADE_AT).nextRunAt, nextRunAt)
   })

@@ -1,5 +1,5 @@
 import type { RunChange } from "./run.ts"
-import { NO_PROGRESS, type Schedule } from "./schedule.ts"
+import { NO_PROGRESS, NO_RUNS, type Schedule } from "./schedule.ts"
 
 /**
  * A schedule that can't be read whole: what of it can be, and why the rest can't. It is due like any other, its plan says why
@@ -41,6 +41,7 @@ const NOTHING_SAID: Omit<Schedule, "id" | "version"> = {
   owner: null,
   release: 0,
   ...NO_PROGRESS,
+  ...NO_RUNS,
 }
 
 /** The end of a run that was given out and can't be read: nobody could perform it. */

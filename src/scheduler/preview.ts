@@ -24,15 +24,18 @@ export function upcoming(
 ): readonly OccurrenceView[] {
   const found: OccurrenceView[] = []
   const from = settledBy(schedule, now)
-  let { runCount } = schedule
+  let { firedCount } = schedule
   let occurrence = upcomingAfter(schedule, isIndependent(schedule) ? Math.max(from, after ?? from) : from)
   for (let seen = 0; occurrence !== null && found.length < count; seen++) {
     const { scheduledFor, dueAt, isSkipped } = occurrence
     if (after === null || scheduledFor > after)
       found.push({ scheduledFor: new Date(scheduledFor), dueAt: new Date(dueAt), isSkipped })
     else if (seen >= PASSED_OVER_MAX) throw tooFar(schedule, after)
-    if (!isSkipped) runCount++
-    occurrence = upcomingAfter({ ...schedule, runCount }, scheduledFor + (isSkipped ? 0 : schedule.spacingMs))
+    if (!isSkipped) firedCount++
+    occurrence = upcomingAfter(
+      { ...schedule, firedCount },
+      scheduledFor + (isSkipped ? 0 : schedule.spacingMs),
+    )
   }
   return found
 }

@@ -30,8 +30,12 @@ export interface ScheduleView extends Omit<ScheduleDefinition, "startsAt" | "end
   readonly endsAt: Date | null
   readonly nextRunAt: Date | null
   readonly lastRunId: string | null
+  /** When it was created. */
   readonly lastRunAt: Date | null
+  /** All its runs, also those by hand and of backfills. */
   readonly runCount: number
+  /** Those of its occurrences: what `maxRuns` is about. */
+  readonly firedCount: number
   /** Why it can't be planned, if it can't. */
   readonly lastError: string | null
   readonly finishedAt: Date | null

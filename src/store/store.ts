@@ -41,7 +41,8 @@ export interface Store {
 
   /**
    * Writes a whole schedule if its stored version is `ifVersion`; null: if there is none. The store sets the version,
-   * which never repeats for an id, even after the schedule was deleted and made again.
+   * which never repeats for an id, even after the schedule was deleted and made again, and what `ScheduleTally` names: it
+   * counts a schedule's runs in the step that creates them, by `fire` or by `enqueue`.
    */
   putSchedule(schedule: Schedule, ifVersion: number | null): Promise<Swap>
   /** The schedule's runs stay. */

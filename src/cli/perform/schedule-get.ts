@@ -82,10 +82,15 @@ function factsOf(schedule: ScheduleView, when: (date: Date) => string): readonly
     ["Jitter", schedule.jitterMs === 0 ? "" : formatDuration(schedule.jitterMs)],
     ["Starts", schedule.startsAt === null ? "" : when(schedule.startsAt)],
     ["Ends", schedule.endsAt === null ? "" : when(schedule.endsAt)],
-    ["Runs", `${schedule.runCount}${schedule.maxRuns === null ? "" : ` of ${schedule.maxRuns}`}`],
+    ["Runs", runsText(schedule)],
     ["Owner", ownerWords(schedule)],
     ["Revision", `${schedule.revision}, edited ${when(schedule.updatedAt)}`],
   ]
+}
+
+/** `maxRuns` is about its occurrences. Others are runs, too. */
+function runsText({ runCount, firedCount, maxRuns }: ScheduleView): string {
+  return maxRuns === null ? `${runCount}` : `${runCount} (${firedCount} of ${maxRuns} occurrences)`
 }
 
 function hasCron({ triggers }: ScheduleView): boolean {

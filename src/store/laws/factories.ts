@@ -41,6 +41,7 @@ export function aSchedule(over: Partial<Schedule> = {}): Schedule {
     coveredUntil: null,
     overrides: [],
     paused: null,
+    firedCount: 0,
     runCount: 0,
     lastRunId: null,
     lastRunAt: null,

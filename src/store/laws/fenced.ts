@@ -111,12 +111,12 @@ const versions = [
     const schedule = aSchedule()
 
     const answers = await together(peers, 20, (peer, index) =>
-      peer.putSchedule({ ...schedule, runCount: index }, null),
+      peer.putSchedule({ ...schedule, firedCount: index }, null),
     )
 
     assert.deepEqual(tally(answers), { done: 1, stale: 19 })
     const winner = answers.findIndex((answer) => answer.outcome === "done")
-    assert.equal((await scheduleById(store, schedule.id)).runCount, winner)
+    assert.equal((await scheduleById(store, schedule.id)).firedCount, winner)
   }),
   lawCase("Of twenty that edit, fire or delete one version at once, one does", async (store, lab) => {
     const peers = await withPeers(store, lab)

@@ -74,13 +74,13 @@ const firing = [
 
       const runs = [aRunOf(schedule.id, { id: early.id, payload: "second" }), fresh, skip]
       const [answer] = await store.fire([
-        aPlan(schedule, { runs, progress: { ...aPlan(schedule).progress!, runCount: 5 } }),
+        aPlan(schedule, { runs, progress: { ...aPlan(schedule).progress!, firedCount: 5 } }),
       ])
 
       assert.ok(answer?.outcome === "done")
       assert.deepEqual(sorted(answer.created), sorted([fresh.id, skip.id]))
       assert.deepEqual(await runById(store, early.id), early)
-      assert.equal((await scheduleById(store, schedule.id)).runCount, 5)
+      assert.equal((await scheduleById(store, schedule.id)).firedCount, 5)
     },
   ),
   lawCase("A finished run is not made anew by a fire of its occurrence", async (store) => {

@@ -52,13 +52,13 @@ export function aFullSchedule(): Schedule {
     overlap: { policy: "queue", limit: 5 },
     dependsOn: [{ scheduleId: "hourly", withinMs: 3_600_000 }],
     ...{ tags: ["billing", "tier one"], description: "Sends it", owner: "billing", release: 17 },
-    ...{ nextRunAt: AN_INSTANT + 3, coveredUntil: AN_INSTANT + 2, runCount: 9, lastRunId: "r@1" },
+    ...{ nextRunAt: AN_INSTANT + 3, coveredUntil: AN_INSTANT + 2, firedCount: 9 },
     overrides: [
       { scheduledFor: AN_INSTANT + 4, dueAt: null, reason: "holiday", by: "ann" },
       { scheduledFor: AN_INSTANT + 6, dueAt: AN_INSTANT + 8, reason: null, by: null },
     ],
     paused: { at: AN_INSTANT, until: AN_INSTANT + 3, reason: "quiet week", by: "bob" },
-    ...{ lastRunAt: AN_INSTANT + 1, lastError: "unknown zone", finishedAt: AN_INSTANT + 10 },
+    ...{ lastError: "unknown zone", finishedAt: AN_INSTANT + 10 },
   })
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { progressOf } from "../../core/plan.ts"
 import { cancel } from "../../core/run.ts"
-import type { ScheduleProgress } from "../../core/schedule.ts"
+import { NO_RUNS, type ScheduleProgress } from "../../core/schedule.ts"
 import { AN_INSTANT, aLogLine, aPlan, aRun, aRunOf, aSchedule, aSkip } from "./factories.ts"
 import { lawCase } from "./law.ts"
 import {
@@ -24,9 +24,7 @@ const PROGRESS: ScheduleProgress = {
   coveredUntil: AN_INSTANT,
   overrides: [{ scheduledFor: AN_INSTANT + 60_000, dueAt: null, reason: "holiday", by: "ann" }],
   paused: { at: AN_INSTANT, until: null, reason: null, by: "ann" },
-  runCount: 3,
-  lastRunId: "the-run",
-  lastRunAt: AN_INSTANT,
+  firedCount: 3,
   lastError: "a word",
   finishedAt: AN_INSTANT + 1,
 }
@@ -35,14 +33,14 @@ const PROGRESS: ScheduleProgress = {
 export const WHOLE_PLANS = [
   lawCase("A fire stores the progress and the runs, and leaves the definition as it is", async (store) => {
     const schedule = await created(store, aSchedule({ description: "kept", tags: ["a"], payload: { b: 1 } }))
-    const [run, skip] = [aRun(), aSkip()]
+    const [run, skip] = [aRunOf(schedule.id), aSkip({ scheduleId: schedule.id })]
 
     const answers = await store.fire([aPlan(schedule, { progress: PROGRESS, runs: [skip, run] })])
 
     assert.equal(answers[0]?.outcome, "done")
     const { version, ...after } = await scheduleById(store, schedule.id)
     const { version: _, ...before } = schedule
-    assert.deepEqual(after, { ...before, ...PROGRESS })
+    assert.deepEqual({ ...after, ...NO_RUNS }, { ...before, ...PROGRESS })
     assert.ok(version > schedule.version)
     assert.equal((await runById(store, run.id)).state, "pending")
     assert.equal((await runById(store, skip.id)).state, "skipped")

@@ -1,5 +1,6 @@
 import type { Law } from "./law.ts"
 import { WHOLE_CHANGES } from "./whole-changes.ts"
+import { WHOLE_COUNTS } from "./whole-counts.ts"
 import { WHOLE_PLANS } from "./whole-plans.ts"
 import { WHOLE_RECORDS } from "./whole-records.ts"
 
@@ -7,5 +8,5 @@ export const WHOLE: Law = {
   number: 1,
   name: "Whole",
   statement: "Each element of a call takes effect entirely or not at all.",
-  cases: [...WHOLE_RECORDS, ...WHOLE_CHANGES, ...WHOLE_PLANS],
+  cases: [...WHOLE_RECORDS, ...WHOLE_CHANGES, ...WHOLE_PLANS, ...WHOLE_COUNTS],
 }

@@ -2,7 +2,7 @@ import { BelfryError } from "../../core/errors.ts"
 import type { Instant } from "../../core/instant.ts"
 import type { FirePlan } from "../../core/plan.ts"
 import { isFinished, type NewRun, type RunChange } from "../../core/run.ts"
-import type { Schedule } from "../../core/schedule.ts"
+import { NO_RUNS, type Schedule } from "../../core/schedule.ts"
 import type {
   ClaimRequest,
   EnqueueAnswer,
@@ -69,11 +69,12 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
 
     putSchedule: (schedule: Schedule, ifVersion: number | null) =>
       operate(() => {
-        const version = shelf.schedules.get(schedule.id)?.version ?? null
-        if (version !== ifVersion) return { outcome: "stale" }
+        const stored = shelf.schedules.get(schedule.id)
+        if ((stored?.version ?? null) !== ifVersion) return { outcome: "stale" }
         jsonText(schedule.payload)
         const next = ++shelf.lastVersion
-        shelf.schedules.set(schedule.id, { ...schedule, version: next })
+        const { runCount, lastRunId, lastRunAt } = stored ?? NO_RUNS
+        shelf.schedules.set(schedule.id, { ...schedule, runCount, lastRunId, lastRunAt, version: next })
         hint("schedules")
         return { outcome: "done", version: next }
       }),

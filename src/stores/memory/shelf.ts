@@ -76,7 +76,15 @@ export class Shelf {
       progress: null,
       attempts: [],
     })
+    if (!isSkip) this.#count(run, now)
     return { outcome: "created", runId: run.id }
+  }
+
+  #count({ id, scheduleId }: NewRun, now: Instant): void {
+    const schedule = this.schedules.get(scheduleId ?? "")
+    if (schedule === undefined) return
+    const tally = { runCount: schedule.runCount + 1, lastRunId: id, lastRunAt: now }
+    this.schedules.set(schedule.id, { ...schedule, ...tally })
   }
 
   holderOf(liveKey: string | null): Run | undefined {

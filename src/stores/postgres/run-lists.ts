@@ -28,8 +28,9 @@ const NEW_RUN: readonly ListColumn<NewRun>[] = [
 ]
 
 export const NEW_RUN_PARAMETERS = NEW_RUN.length
-/** Which of them has the live keys. */
+/** Which of them has the live keys, and which the schedules. Null where no run has one. */
 export const LIVE_KEYS = 1 + NEW_RUN.findIndex(([column]) => column === "live_key")
+export const SCHEDULE_IDS = 1 + NEW_RUN.findIndex(([column]) => column === "schedule_id")
 
 export function newRunLists(runs: readonly NewRun[]): readonly unknown[] {
   return listsOf(NEW_RUN, runs)

@@ -25,11 +25,12 @@ const SCHEDULE: readonly (readonly [column: string, type: string])[] = [
   ["covered_until", "timestamptz"],
   ["overrides", "jsonb"],
   ["paused", "jsonb"],
+  ["fired_count", "bigint"],
+  ["last_error", "text"],
+  ["finished_at", "timestamptz"],
   ["run_count", "bigint"],
   ["last_run_id", "text"],
   ["last_run_at", "timestamptz"],
-  ["last_error", "text"],
-  ["finished_at", "timestamptz"],
   ["function", "text"],
   ["description", "text"],
   ["cron", "text"],
@@ -43,12 +44,30 @@ const SCHEDULE: readonly (readonly [column: string, type: string])[] = [
   ["unsettled", "jsonb"],
 ]
 
+/** Joined to a schedule, by its primary key whatever the planner thinks of the rest. */
+export const countsOf = (s: string) => `
+  left join lateral (
+    select one.*
+    from belfry.counts as one
+    where one.schedule_id = ${s}.id
+    limit 1
+  ) as c on true`
+
+/** Together with `countsOf`. */
 export const scheduleColumns = (s: string) =>
   SCHEDULE.map(([column, type]) => {
-    const own = `${s}.${column}`
+    const own = tallyColumn(s, column) ?? `${s}.${column}`
     if (type === "timestamptz") return ms(own)
     return type === "json" ? `pg_catalog.to_json(${own})` : own
   }).join(", ")
+
+/** All runs, those that fires created and the others. */
+function tallyColumn(s: string, column: string): string | null {
+  if (column === "run_count") return `(${s}.run_count + coalesce(c.run_count, 0))`
+  if (column === "last_run_at") return `greatest(${s}.last_run_at, c.last_run_at)`
+  if (column !== "last_run_id") return null
+  return `case when c.last_run_at >= coalesce(${s}.last_run_at, '-infinity') then c.last_run_id else ${s}.last_run_id end`
+}
 
 /** Of a function that returns `scheduleColumns`. */
 export const SCHEDULE_TYPES = SCHEDULE.map(
@@ -59,7 +78,7 @@ export const SCHEDULE_TYPES = SCHEDULE.map(
 export function scheduleOf(row: Row, from = 0): Schedule {
   const text = (place: number) => row[from + place] as string
   const optional = (place: number) => row[from + place] as Text
-  const { options, problem } = readOptions(text(26))
+  const { options, problem } = readOptions(text(27))
   const schedule: Schedule = {
     id: text(0),
     version: Number(text(1)),
@@ -73,19 +92,20 @@ export function scheduleOf(row: Row, from = 0): Schedule {
     coveredUntil: numberOf(optional(9)),
     overrides: jsonOf(text(10)),
     paused: jsonOf(optional(11)),
-    runCount: Number(text(12)),
-    lastRunId: optional(13),
-    lastRunAt: numberOf(optional(14)),
-    lastError: optional(15),
-    finishedAt: numberOf(optional(16)),
-    payload: payloadOf(optional(17), optional(21)),
-    description: text(18),
+    firedCount: Number(text(12)),
+    lastError: optional(13),
+    finishedAt: numberOf(optional(14)),
+    runCount: Number(text(15)),
+    lastRunId: optional(16),
+    lastRunAt: numberOf(optional(17)),
+    payload: payloadOf(optional(18), optional(22)),
+    description: text(19),
     triggers:
-      problem === null ? triggersOf(optional(19), jsonOf(text(25))) : [{ kind: "unreadable", why: problem }],
-    timezone: text(20),
-    enabled: text(22) === "t",
-    priority: Number(text(23)),
-    tags: jsonOf(text(24)),
+      problem === null ? triggersOf(optional(20), jsonOf(text(26))) : [{ kind: "unreadable", why: problem }],
+    timezone: text(21),
+    enabled: text(23) === "t",
+    priority: Number(text(24)),
+    tags: jsonOf(text(25)),
     dst: options.dst,
     jitterMs: options.jitterMs,
     spacingMs: options.spacingMs,
@@ -101,7 +121,7 @@ export function scheduleOf(row: Row, from = 0): Schedule {
     timeoutMs: options.timeoutMs,
     release: options.release,
   }
-  const unsettled = optional(27)
+  const unsettled = optional(28)
   return unsettled === null ? schedule : { ...schedule, edits: editsOf(unsettled, row.slice(from)) }
 }
 
@@ -154,20 +174,10 @@ export const DEFINITION_COLUMNS =
 
 /** In the order of `PROGRESS_COLUMNS`. */
 export function progressValues(progress: ScheduleProgress): readonly unknown[] {
-  const {
-    nextRunAt,
-    coveredUntil,
-    overrides,
-    paused,
-    runCount,
-    lastRunId,
-    lastRunAt,
-    lastError,
-    finishedAt,
-  } = progress
+  const { nextRunAt, coveredUntil, overrides, paused, firedCount, lastError, finishedAt } = progress
   return [
     ...[nextRunAt, coveredUntil, JSON.stringify(overrides), textOrNull(paused)],
-    ...[runCount, lastRunId, lastRunAt, lastError, finishedAt],
+    ...[firedCount, lastError, finishedAt],
   ]
 }
 
@@ -202,9 +212,7 @@ export const FIRE_PLAN: readonly ListColumn<FirePlan>[] = [
   ["covered_until", "bigint", (plan) => plan.progress?.coveredUntil ?? null],
   ["overrides", "text", (plan) => (plan.progress === null ? null : JSON.stringify(plan.progress.overrides))],
   ["paused", "text", (plan) => textOrNull(plan.progress?.paused ?? null)],
-  ["run_count", "bigint", (plan) => plan.progress?.runCount ?? null],
-  ["last_run_id", "text", (plan) => plan.progress?.lastRunId ?? null],
-  ["last_run_at", "bigint", (plan) => plan.progress?.lastRunAt ?? null],
+  ["fired_count", "bigint", (plan) => plan.progress?.firedCount ?? null],
   ["last_error", "text", (plan) => plan.progress?.lastError ?? null],
   ["finished_at", "bigint", (plan) => plan.progress?.finishedAt ?? null],
 ]

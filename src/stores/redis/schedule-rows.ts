@@ -1,29 +1,39 @@
 import type { Instant } from "../../core/instant.ts"
 import { progressOf } from "../../core/plan.ts"
-import type { Schedule, ScheduleProgress } from "../../core/schedule.ts"
+import { NO_RUNS, type Schedule, type ScheduleProgress, type ScheduleTally } from "../../core/schedule.ts"
 import { unreadableSchedule } from "../../core/unreadable.ts"
 import { finite, jsonText, unreadableBecause } from "../shared/apart.ts"
-import type { Reply } from "./connection.ts"
 
 /** What is read of a schedule's hash, its id after it; its other fields are for people. */
-export const SCHEDULE_FIELDS = ["version", "definition", "progress"] as const
+export const SCHEDULE_FIELDS = [
+  "version",
+  "definition",
+  "progress",
+  "run_count",
+  "last_run_id",
+  "last_run",
+] as const
 
-/** Whatever a script adds comes after these. */
 export type ScheduleRow = readonly [
   version: string,
   definition: string,
   progress: string,
+  runCount: string | null,
+  lastRunId: string | null,
+  lastRun: string | null,
   id: string,
-  ...Reply[],
 ]
 
-type Definition = Omit<Schedule, keyof ScheduleProgress | "id" | "version">
+/** Whatever a script adds comes after these. */
+type LongerRow = readonly [...ScheduleRow, ...unknown[]]
 
-export function scheduleOf(row: ScheduleRow): Schedule {
+type Definition = Omit<Schedule, keyof ScheduleProgress | keyof ScheduleTally | "id" | "version">
+
+export function scheduleOf(row: LongerRow): Schedule {
   try {
     return wholeScheduleOf(row)
   } catch (error) {
-    const known = { id: row[3], version: Number(row[0]), ...readable(row[1]), ...readable(row[2]) }
+    const known = { id: row[6], version: Number(row[0]), ...readable(row[1]), ...readable(row[2]) }
     return unreadableSchedule(known, unreadableBecause(error))
   }
 }
@@ -37,12 +47,12 @@ function readable(text: string | null): Partial<Schedule> {
   }
 }
 
-function wholeScheduleOf(row: ScheduleRow): Schedule {
+function wholeScheduleOf(row: LongerRow): Schedule {
   const definition = definitionOf(row[1])
   const progress = JSON.parse(row[2]) as ScheduleProgress
   // Every field is named here: to spread two records of this size, at each fire, costs more than to parse them.
   return {
-    id: row[3],
+    id: row[6],
     version: Number(row[0]),
     revision: definition.revision,
     createdAt: definition.createdAt,
@@ -75,11 +85,12 @@ function wholeScheduleOf(row: ScheduleRow): Schedule {
     coveredUntil: progress.coveredUntil,
     overrides: progress.overrides,
     paused: progress.paused,
-    runCount: progress.runCount,
-    lastRunId: progress.lastRunId,
-    lastRunAt: progress.lastRunAt,
+    firedCount: progress.firedCount,
     lastError: progress.lastError,
     finishedAt: progress.finishedAt,
+    runCount: Number(row[3] ?? 0),
+    lastRunId: row[4],
+    lastRunAt: row[5] === null ? null : Date.parse(row[5]),
   }
 }
 
@@ -105,29 +116,22 @@ function definitionOf(text: string): Definition {
 export function definitionText(schedule: Schedule): string {
   const { id: _, version: __, ...rest } = schedule
   const definition: Record<string, unknown> = rest
-  for (const name of Object.keys(progressOf(schedule))) delete definition[name]
+  for (const name of Object.keys({ ...progressOf(schedule), ...NO_RUNS })) delete definition[name]
   return jsonText(definition)
 }
 
 /** As `lua/progress.ts` takes it: the text, when it is due, and what people read. Without any, the schedule goes. */
 export function pushProgress(args: (string | number)[], progress: ScheduleProgress | null): void {
   if (progress === null) {
-    args.push("", "", "", "", "", "")
+    args.push("", "", "", "")
     return
   }
-  const { nextRunAt, lastRunAt, runCount, lastError } = progress
+  const { nextRunAt, lastError } = progress
   const text = jsonText(progress)
-  args.push(
-    text,
-    nextRunAt === null ? "" : finite(nextRunAt),
-    textOrNone(nextRunAt),
-    textOrNone(lastRunAt),
-    runCount,
-    lastError ?? "",
-  )
+  args.push(text, nextRunAt === null ? "" : finite(nextRunAt), textOrNone(nextRunAt), lastError ?? "")
 }
 
-export const PROGRESS_ARGS = 6
+export const PROGRESS_ARGS = 4
 
 const TEXTS_MAX = 1_000
 

@@ -8,7 +8,7 @@ import { parse, parseOrNull, textOrNull } from "./rows.ts"
 /** What is asked for has a column of its own; the rest of a definition is one piece of JSON, which only an edit changes. */
 export const SCHEDULE_COLUMNS = `
   id, version, revision, created_at, updated_at, declared_as, task, owner, next_run_at, covered_until, overrides,
-  paused, run_count, last_run_id, last_run_at, last_error, finished_at, definition`
+  paused, fired_count, last_error, finished_at, definition, run_count, last_run_id, last_run_at`
 
 export type ScheduleRow = readonly [
   id: string,
@@ -23,12 +23,13 @@ export type ScheduleRow = readonly [
   coveredUntil: number | null,
   overrides: string,
   paused: string | null,
-  runCount: number,
-  lastRunId: string | null,
-  lastRunAt: number | null,
+  firedCount: number,
   lastError: string | null,
   finishedAt: number | null,
   definition: string,
+  runCount: number,
+  lastRunId: string | null,
+  lastRunAt: number | null,
 ]
 
 export function scheduleOf(row: ScheduleRow): Schedule {
@@ -37,15 +38,15 @@ export function scheduleOf(row: ScheduleRow): Schedule {
   } catch (error) {
     const [id, version, revision, createdAt, updatedAt, declaredAs, task, owner, nextRunAt, coveredUntil] =
       row
-    const [, , , , , , , , , , , , runCount, lastRunId, lastRunAt, , finishedAt] = row
+    const [, , , , , , , , , , , , firedCount, , finishedAt, , runCount, lastRunId, lastRunAt] = row
     const known = { id, version, revision, createdAt, updatedAt, declaredAs, task, owner, nextRunAt }
-    const progress = { coveredUntil, runCount, lastRunId, lastRunAt, finishedAt }
+    const progress = { coveredUntil, firedCount, finishedAt, runCount, lastRunId, lastRunAt }
     return unreadableSchedule({ ...known, ...progress }, unreadableBecause(error))
   }
 }
 
 function wholeScheduleOf(row: ScheduleRow): Schedule {
-  const definition = parse<StoredDefinition>(row[17])
+  const definition = parse<StoredDefinition>(row[15])
   // Field by field: an object spread out of parsed JSON is a slow one, for every reader after.
   return {
     id: row[0],
@@ -60,11 +61,12 @@ function wholeScheduleOf(row: ScheduleRow): Schedule {
     coveredUntil: row[9],
     overrides: parse(row[10]),
     paused: parseOrNull(row[11]),
-    runCount: row[12],
-    lastRunId: row[13],
-    lastRunAt: row[14],
-    lastError: row[15],
-    finishedAt: row[16],
+    firedCount: row[12],
+    lastError: row[13],
+    finishedAt: row[14],
+    runCount: row[16],
+    lastRunId: row[17],
+    lastRunAt: row[18],
     payload: definition.payload,
     triggers: definition.triggers,
     timezone: definition.timezone,
@@ -91,7 +93,7 @@ function wholeScheduleOf(row: ScheduleRow): Schedule {
 
 type StoredDefinition = Omit<ScheduleDefinition, "task" | "owner">
 
-/** In the order of `SCHEDULE_COLUMNS`. */
+/** In the order of `SCHEDULE_COLUMNS`, without what the store counts. */
 export function scheduleValues(schedule: Schedule, version: number): readonly Value[] {
   const { id, revision, createdAt, updatedAt, declaredAs, task, owner } = schedule
   return [
@@ -103,20 +105,10 @@ export function scheduleValues(schedule: Schedule, version: number): readonly Va
 
 /** In the order of the progress among `SCHEDULE_COLUMNS`: from `next_run_at` to `finished_at`. */
 export function progressValues(progress: ScheduleProgress): readonly Value[] {
-  const {
-    nextRunAt,
-    coveredUntil,
-    overrides,
-    paused,
-    runCount,
-    lastRunId,
-    lastRunAt,
-    lastError,
-    finishedAt,
-  } = progress
+  const { nextRunAt, coveredUntil, overrides, paused, firedCount, lastError, finishedAt } = progress
   return [
     ...[nextRunAt, coveredUntil, JSON.stringify(overrides), textOrNull(paused)],
-    ...[runCount, lastRunId, lastRunAt, lastError, finishedAt],
+    ...[firedCount, lastError, finishedAt],
   ]
 }
 

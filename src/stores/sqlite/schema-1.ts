@@ -28,12 +28,14 @@ export const FIRST_SCHEMA = `
     covered_until integer,
     overrides text not null,
     paused text,
-    run_count integer not null,
-    last_run_id text,
-    last_run_at integer,
+    fired_count integer not null,
     last_error text,
     finished_at integer,
-    definition text not null
+    definition text not null,
+    -- Counted with each run of it that is created.
+    run_count integer not null default 0,
+    last_run_id text,
+    last_run_at integer
   ) strict;
   create index belfry_schedules_due on belfry_schedules (next_run_at) where next_run_at is not null;
   create index belfry_schedules_owner on belfry_schedules (owner, id) where owner is not null;

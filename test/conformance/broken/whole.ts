@@ -1,6 +1,7 @@
 import { type Attempt, isFinished, type NewRun } from "belfry/store"
 import { broken, each, findRun, findSchedule, reading, roundTrip } from "./breaking.ts"
 import { BROKEN_LOG_ORDER } from "./logs.ts"
+import { BROKEN_WHOLE_COUNTS } from "./whole-counts.ts"
 import { BROKEN_WHOLE_RECORDS } from "./whole-records.ts"
 
 const changes = [
@@ -135,8 +136,8 @@ const plans = [
         const there = await findSchedule(store, plan.scheduleId)
         const progress = plan.progress && {
           ...plan.progress,
-          runCount: there?.runCount ?? 0,
-          lastRunId: there?.lastRunId ?? null,
+          firedCount: there?.firedCount ?? 0,
+          lastError: there?.lastError ?? null,
         }
         return (await store.fire([{ ...plan, progress }]))[0]!
       }),
@@ -194,4 +195,10 @@ const plans = [
   }),
 ]
 
-export const BROKEN_WHOLE = [...BROKEN_WHOLE_RECORDS, ...changes, ...plans, ...BROKEN_LOG_ORDER]
+export const BROKEN_WHOLE = [
+  ...BROKEN_WHOLE_RECORDS,
+  ...BROKEN_WHOLE_COUNTS,
+  ...changes,
+  ...plans,
+  ...BROKEN_LOG_ORDER,
+]

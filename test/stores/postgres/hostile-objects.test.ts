@@ -66,7 +66,7 @@ const UNNAMED = /(?<![.\w"])([a-z_]+)\(/g
 
 /** Without aliases and what is the grammar's own: several lists in one unnest can't even be named by its schema. */
 function calls(text: string): string {
-  return text.replaceAll(/\bas \w+\(|\bcoalesce\(|(?<!\.)\bunnest\([^(),]+,/g, "")
+  return text.replaceAll(/\bas \w+\(|\b(?:coalesce|greatest)\(|(?<!\.)\bunnest\([^(),]+,/g, "")
 }
 
 /** Every call of the store and of its locks, on records that are there and on such as are not. */

@@ -2,6 +2,7 @@ import assert from "node:assert/strict"
 import type { PostgresStore } from "belfry/postgres"
 import type pg from "pg"
 import { beforeEach, describe, inject, test } from "vitest"
+import { progressOf } from "../../../src/core/plan.ts"
 import { isAlreadyMade, succeed } from "../../../src/core/run.ts"
 import {
   aClaim,
@@ -43,7 +44,7 @@ describe(`the answer is lost, ${TIMES} times:`, () => {
     for (let times = 0; times < TIMES; times++) {
       const schedule = await created(store, aSchedule({ nextRunAt: await store.now() }))
       const run = aRunOf(schedule.id, { liveKey: schedule.id })
-      const plan = aPlan(schedule, { progress: { ...schedule, runCount: 1 }, runs: [run] })
+      const plan = aPlan(schedule, { progress: { ...progressOf(schedule), firedCount: 1 }, runs: [run] })
 
       await losing("belfry.fire(", () => store.fire([plan]))
 

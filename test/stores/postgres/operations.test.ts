@@ -37,9 +37,9 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   disabled: { options: { enabled: false }, progress: { nextRunAt: null } },
   finished: {
     options: { endsAt: NOON + HOUR },
-    progress: { nextRunAt: null, finishedAt: NOON, runCount: 9 },
+    progress: { nextRunAt: null, finishedAt: NOON, firedCount: 9 },
   },
-  spent: { options: { maxRuns: 9 }, progress: { nextRunAt: null, finishedAt: NOON, runCount: 9 } },
+  spent: { options: { maxRuns: 9 }, progress: { nextRunAt: null, finishedAt: NOON, firedCount: 9 } },
   "held back by jitter": {
     options: { jitter: "23h" },
     progress: { coveredUntil: NOON - DAY, nextRunAt: NOON + 12 * HOUR },

@@ -28,19 +28,19 @@ describe("a schedule's hash", () => {
     const progress = {
       ...progressOf(schedule),
       nextRunAt: AN_INSTANT + 86_400_000,
-      lastRunAt: AN_INSTANT,
-      runCount: 7,
     }
 
-    await store.fire([aPlan(schedule, { progress })])
+    const [first, last] = [aRunOf("nightly"), aRunOf("nightly")]
+    await store.fire([aPlan(schedule, { progress, runs: [first, last] })])
 
     const hash = await client.hgetall(`${prefix}:schedules:nightly`)
     assert.equal(hash["task"], "report")
     assert.equal(hash["owner"], "billing")
     assert.equal(hash["enabled"], "true")
-    assert.equal(hash["last_run"], "2026-03-27T07:00:00.000Z")
+    assert.match(hash["last_run"]!, RFC_3339)
+    assert.equal(hash["last_run_id"], last.id)
     assert.equal(hash["next_run"], "2026-03-28T07:00:00.000Z")
-    assert.equal(hash["run_count"], "7")
+    assert.equal(hash["run_count"], "2")
     assert.equal(JSON.parse(hash["definition"]!).timezone, "UTC")
     assert.deepEqual(JSON.parse(hash["progress"]!), progress)
   })

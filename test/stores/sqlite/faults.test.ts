@@ -102,7 +102,7 @@ test("without room a write is refused whole, and goes on when there is some", as
 
   const runs = several(100, big)
   await rejectsWith("BELFRY_STORE_FULL", store.enqueue(runs), /no room to write/)
-  const plan = aPlan(schedule, { progress: { ...aPlan(schedule).progress!, runCount: 9 }, runs })
+  const plan = aPlan(schedule, { progress: { ...aPlan(schedule).progress!, firedCount: 9 }, runs })
   await rejectsWith("BELFRY_STORE_FULL", store.fire([plan]), /no room to write/)
 
   assert.deepEqual(await store.countRuns({}), { ...NONE })

@@ -1,5 +1,26 @@
-import { LIVE_KEYS, NEW_RUN_COLUMNS, newRunRows, newRunTypes, newRunValues } from "../run-lists.ts"
+import {
+  LIVE_KEYS,
+  NEW_RUN_COLUMNS,
+  newRunRows,
+  newRunTypes,
+  newRunValues,
+  SCHEDULE_IDS,
+} from "../run-lists.ts"
 import { engineFunction } from "./engine-function.ts"
+
+/** Counts these runs with their schedules. Records of what didn't run don't count. */
+const count = (created: string) => `
+    insert into belfry.counts as c (schedule_id, run_count, last_run_id, last_run_at)
+    select made.schedule_id, count(*), (array_agg(made.id))[count(*)], this_instant
+    from (${created}) as made
+    where made.schedule_id is not null
+      and made.state = 'pending'
+    group by made.schedule_id
+    order by made.schedule_id
+    on conflict (schedule_id) do update
+    set run_count = c.run_count + excluded.run_count,
+      last_run_id = excluded.last_run_id,
+      last_run_at = excluded.last_run_at`
 
 /**
  * Stores new runs, and says that all are stored, or which.
@@ -21,6 +42,9 @@ export const ADD = engineFunction({
         insert into belfry.runs (${NEW_RUN_COLUMNS})
         select ${newRunValues("this_instant")}
         from ${newRunRows(1)};
+        if $${SCHEDULE_IDS} is not null then
+          ${count(`select n.* from ${newRunRows(1)} order by n.place`)};
+        end if;
         is_whole := true;
         return next;
         return;
@@ -30,10 +54,17 @@ export const ADD = engineFunction({
     end if;`,
   // Whichever of the two it is that is there already, its id or its live key: that run is not stored.
   body: `
-    insert into belfry.runs (${NEW_RUN_COLUMNS})
-    select ${newRunValues("this_instant")}
-    from ${newRunRows(1)}
-    order by n.place
-    on conflict do nothing
-    returning false, id`,
+    with created as (
+      insert into belfry.runs (${NEW_RUN_COLUMNS})
+      select ${newRunValues("this_instant")}
+      from ${newRunRows(1)}
+      order by n.place
+      on conflict do nothing
+      returning id, schedule_id, state
+    ),
+    counted as (
+      ${count("select * from created")}
+    )
+    select false, created.id
+    from created`,
 })

@@ -7,7 +7,7 @@ import {
   SHARES_BESIDE_OTHERS,
 } from "../../shared/shares.ts"
 import { CLOCK, ms } from "../rows.ts"
-import { SCHEDULE_TYPES, scheduleColumns } from "../schedule-rows.ts"
+import { countsOf, SCHEDULE_TYPES, scheduleColumns } from "../schedule-rows.ts"
 import { engineFunction } from "./engine-function.ts"
 
 /**
@@ -163,6 +163,6 @@ export const DUE = engineFunction({
   cross join next
   cross join crowd
   cross join again
-  left join due on true
+  left join due on true${countsOf("due")}
   order by due.next_run_at`,
 })

@@ -99,6 +99,8 @@ export const SQL_FACE = `
     new.updated_at := at;
     perform pg_notify(tg_table_schema, 'schedules');
     if tg_op = 'INSERT' then
+      delete from belfry.counts as c
+      where c.schedule_id = new.id and not exists (select 1 from belfry.schedules as s where s.id = new.id);
       new.unsettled := case when new.enabled then '[]'::jsonb end;
       -- Whole milliseconds, as the clock that they are compared with: what is due now would not be, within the same one.
       new.next_run_at := date_trunc('milliseconds', new.next_run_at);
@@ -139,8 +141,9 @@ export const SQL_FACE = `
   create trigger updated_by_hand before update on belfry.schedules
     for each row when (new.version = old.version) execute function belfry.written_by_hand();
 
-  create function belfry.deleted() returns trigger language plpgsql ${PINNED} as $$
+  create function belfry.deleted() returns trigger language plpgsql ${AS_OWNER} as $$
   begin
+    delete from belfry.counts as c where c.schedule_id = old.id;
     perform pg_notify(tg_table_schema, 'schedules');
     return null;
   end
@@ -149,11 +152,16 @@ export const SQL_FACE = `
   create trigger deleted after delete on belfry.schedules
     for each row execute function belfry.deleted();
 
-  create function belfry.schedule_named(id text) returns belfry.schedules language plpgsql ${PINNED} as $$
+  create function belfry.schedule_named(id text, is_changed boolean) returns belfry.schedules language plpgsql ${PINNED} as $$
   declare
     found_one belfry.schedules;
   begin
-    select s.* into found_one from belfry.schedules as s where s.id = schedule_named.id for update;
+    -- Whoever only triggers it is in nobody's way, however long the transaction lasts.
+    if is_changed then
+      select s.* into found_one from belfry.schedules as s where s.id = schedule_named.id for update;
+    else
+      select s.* into found_one from belfry.schedules as s where s.id = schedule_named.id;
+    end if;
     if found_one.id is null then
       raise exception 'There is no schedule "%".', schedule_named.id using errcode = 'no_data_found';
     end if;
@@ -165,7 +173,7 @@ export const SQL_FACE = `
   -- the rules of retries are understood by whoever reads the run.
   create function belfry.trigger(id text, payload jsonb default null) returns jsonb language plpgsql ${AS_OWNER} as $$
   declare
-    schedule belfry.schedules := belfry.schedule_named(id);
+    schedule belfry.schedules := belfry.schedule_named(id, is_changed => false);
     options jsonb := schedule.options;
     own jsonb := coalesce(trigger.payload, schedule.payload);
     policy text := case jsonb_typeof(options -> 'overlap')
@@ -201,6 +209,12 @@ export const SQL_FACE = `
       return jsonb_build_object('success', false, 'run_id', holder, 'job_name', schedule.id,
         'message', 'Still unfinished: ' || coalesce(holder, 'another run'));
     end if;
+    insert into belfry.counts as c (schedule_id, run_count, last_run_id, last_run_at)
+    values (schedule.id, 1, new_id, belfry.this_instant())
+    on conflict (schedule_id) do update
+    set run_count = c.run_count + 1,
+      last_run_id = excluded.last_run_id,
+      last_run_at = excluded.last_run_at;
     perform pg_notify('belfry', 'runs');
     return jsonb_build_object('success', true, 'run_id', new_id, 'job_name', schedule.id);
   end
@@ -209,7 +223,7 @@ export const SQL_FACE = `
   create function belfry.pause(id text, reason text default null, until timestamptz default null)
   returns jsonb language plpgsql ${AS_OWNER} as $$
   declare
-    schedule belfry.schedules := belfry.schedule_named(id);
+    schedule belfry.schedules := belfry.schedule_named(id, is_changed => true);
     at timestamptz := belfry.this_instant();
   begin
     if until <= at then
@@ -225,7 +239,7 @@ export const SQL_FACE = `
 
   create function belfry.resume(id text) returns jsonb language plpgsql ${AS_OWNER} as $$
   declare
-    schedule belfry.schedules := belfry.schedule_named(id);
+    schedule belfry.schedules := belfry.schedule_named(id, is_changed => true);
   begin
     if schedule.paused is null then
       return jsonb_build_object('success', true, 'job_name', schedule.id, 'message', 'It was not paused');
@@ -240,14 +254,14 @@ export const SQL_FACE = `
   -- The next occurrence is then, whatever the cron says; those it replaces are recorded, then on from there.
   create function belfry.reschedule(id text, at timestamptz) returns jsonb language plpgsql ${AS_OWNER} as $$
   declare
-    schedule belfry.schedules := belfry.schedule_named(id);
+    schedule belfry.schedules := belfry.schedule_named(id, is_changed => true);
     next_run timestamptz := date_trunc('milliseconds', reschedule.at);
   begin
     if next_run is null or next_run < belfry.this_instant() then
       raise exception 'Schedule "%" can''t be rescheduled to %: that is in the past.', schedule.id, next_run;
     end if;
     if jsonb_typeof(schedule.options -> 'maxRuns') = 'number'
-      and (schedule.options ->> 'maxRuns')::numeric <= schedule.run_count then
+      and (schedule.options ->> 'maxRuns')::numeric <= schedule.fired_count then
       raise exception 'Schedule "%" can''t be rescheduled to %: it has had its % runs.', schedule.id, next_run,
         schedule.options ->> 'maxRuns';
     end if;

@@ -15,6 +15,7 @@ const PLAN = ["plan", "bigint", () => null] as const
  * known     Runs that exist already; they stay as they are.
  * held      Plans of which a new run needs a live key that another run has.
  * going     What happens.
+ * fresh     How many runs that makes, and the last of them.
  *
  * What is read about ids and live keys is of the statement's beginning. If one was taken since, its index refuses the run, and
  * the plans are sent again, one by one. That is rare, and to look before each run whether it would be refused takes longer.
@@ -60,6 +61,13 @@ export const FIRE = engineFunction({
     from standing
     where standing.plan not in (select held.plan from held)
   ),
+  fresh as (
+    select n.plan, count(*) as count, (array_agg(n.id order by n.place desc))[1] as last_id
+    from new_runs as n
+    where n.state = 'pending'
+      and n.id not in (select known.id from known)
+    group by n.plan
+  ),
   moved as (
     update belfry.schedules as s
     set version = nextval('belfry.versions'),
@@ -67,13 +75,16 @@ export const FIRE = engineFunction({
       covered_until = to_timestamp(going.covered_until / 1000.0),
       overrides = going.overrides::jsonb,
       paused = going.paused::jsonb,
-      run_count = going.run_count,
-      last_run_id = going.last_run_id,
-      last_run_at = to_timestamp(going.last_run_at / 1000.0),
+      fired_count = going.fired_count,
       last_error = going.last_error,
       finished_at = to_timestamp(going.finished_at / 1000.0),
+      run_count = s.run_count + coalesce(fresh.count, 0),
+      last_run_id = coalesce(fresh.last_id, s.last_run_id),
+      last_run_at = case when fresh.count > 0 then clock.now else s.last_run_at end,
       unsettled = null
     from going
+    cross join clock
+    left join fresh on fresh.plan = going.plan
     where s.id = going.id
       and not going.is_removed
   ),

@@ -65,11 +65,14 @@ export const TABLES = `
     covered_until timestamptz,
     overrides jsonb not null default '[]',
     paused jsonb,
+    -- Runs of its occurrences, which is what maxRuns is about.
+    fired_count bigint not null default 0,
+    last_error text,
+    finished_at timestamptz,
+    -- Runs of it that fires created, and the last of them. With those by hand: see schedule_status.
     run_count bigint not null default 0,
     last_run_id text,
     last_run_at timestamptz,
-    last_error text,
-    finished_at timestamptz,
     -- What was written by hand since Belfry last planned it, oldest first; null if nothing was. Each is what the columns
     -- were before, when, and by whom: the next plan does what that asks for, and then this is null again.
     unsettled jsonb,
@@ -102,6 +105,7 @@ export const TABLES = `
     ),
     constraint schedules_counts_are_whole_in_javascript check (
       version between 0 and 9007199254740991 and run_count between 0 and 9007199254740991
+      and fired_count between 0 and 9007199254740991
     )
   );
   -- Each fire changes next_run_at, and so writes to every index: lists by task or tag, which are rare, go without.
@@ -178,6 +182,15 @@ export const TABLES = `
   create index runs_schedule on belfry.runs (schedule_id, scheduled_for, id) where schedule_id is not null;
   create index runs_schedule_completed on belfry.runs (schedule_id, completed_at)
     where schedule_id is not null and completed_at is not null;
+
+  -- Runs that no fire created: by hand, of backfills, or fired from memory. They are not counted in the row of their schedule:
+  -- whoever counts there, in a transaction that takes its time, would be in the way of every fire.
+  create table belfry.counts (
+    schedule_id text collate "C" primary key,
+    run_count bigint not null,
+    last_run_id text not null,
+    last_run_at timestamptz not null
+  );
 
   create table belfry.workers (
     id text collate "C" primary key,

@@ -22,7 +22,7 @@ export const VIEWS = `
     last.started_at as last_run_at,
     last.state = 'succeeded' as last_run_success,
     last.message as last_run_message,
-    s.run_count as total_runs,
+    s.run_count + coalesce(c.run_count, 0) as total_runs,
     (
       select round(100.0 * count(*) filter (where r.state = 'succeeded') / nullif(count(*), 0), 1)
       from belfry.runs as r
@@ -34,6 +34,7 @@ export const VIEWS = `
     case when s.enabled and s.paused is null and s.unsettled is null then s.next_run_at end as next_run_at,
     s.last_error
   from belfry.schedules as s
+  left join belfry.counts as c on c.schedule_id = s.id
   left join lateral (
     select r.started_at, r.state, r.message
     from belfry.runs as r

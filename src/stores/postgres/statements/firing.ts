@@ -3,10 +3,11 @@ import type { FireAnswer, Hint } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
 import { isHeldByOthers, isTaken } from "../faults.ts"
 import { listsOf } from "../lists.ts"
-import { newRunLists } from "../run-lists.ts"
+import { NEW_RUN_PARAMETERS, newRunLists } from "../run-lists.ts"
 import { FIRE_PLAN } from "../schedule-rows.ts"
 
-export const FIRE_PARAMETERS = 33
+/** The plans, their runs, and which plan each run is of. */
+export const FIRE_PARAMETERS = FIRE_PLAN.length + NEW_RUN_PARAMETERS + 1
 const PARAMETERS = Array.from({ length: FIRE_PARAMETERS }, (_, index) => `$${index + 1}`).join(", ")
 
 export const FIRE = `

@@ -4,6 +4,7 @@ import type { ScheduleFilter, Swap } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
 import { instantFrom } from "../rows.ts"
 import {
+  countsOf,
   DEFINITION_COLUMNS,
   definitionValues,
   progressValues,
@@ -12,16 +13,21 @@ import {
 } from "../schedule-rows.ts"
 
 const COLUMNS = `id, revision, created_at, updated_at, declared_as, ${DEFINITION_COLUMNS}, next_run_at, covered_until,
-    overrides, paused, run_count, last_run_id, last_run_at, last_error, finished_at, unsettled, version`
+    overrides, paused, fired_count, last_error, finished_at, unsettled, version`
 
 const values = (
   unsettled: string,
 ) => `$1, $2, ${instantFrom("$3")}, ${instantFrom("$4")}, $5, $6, $7, $8, $9, $10, $11,
     $12::jsonb, $13, $14, $15::text[], $16::jsonb, $17::jsonb, ${instantFrom("$18")},
-    ${instantFrom("$19")}, $20::jsonb, $21::jsonb, $22, $23, ${instantFrom("$24")}, $25,
-    ${instantFrom("$26")}, ${unsettled}, pg_catalog.nextval('belfry.versions')`
+    ${instantFrom("$19")}, $20::jsonb, $21::jsonb, $22, $23,
+    ${instantFrom("$24")}, ${unsettled}, pg_catalog.nextval('belfry.versions')`
 
 const INSERT_SCHEDULE = `
+  with counted_before as (
+    delete from belfry.counts as c
+    where c.schedule_id = $1
+      and not exists (select 1 from belfry.schedules as s where s.id = $1)
+  )
   insert into belfry.schedules (${COLUMNS})
   values (${values("null")})
   on conflict (id) do nothing
@@ -30,9 +36,9 @@ const INSERT_SCHEDULE = `
 // Edits by SQL that the writer has read and left as they are still wait for a plan.
 const UPDATE_SCHEDULE = `
   update belfry.schedules
-  set (${COLUMNS}) = row (${values("case when $28 then unsettled end")})
+  set (${COLUMNS}) = row (${values("case when $26 then unsettled end")})
   where id = $1
-    and version = $27
+    and version = $25
   returning version`
 
 const DELETE_SCHEDULE = `
@@ -94,7 +100,7 @@ export function schedulesQuery(
   return {
     text: `
   select ${scheduleColumns("s")}
-  from belfry.schedules as s
+  from belfry.schedules as s${countsOf("s")}
   where ${conditions.join("\n    and ")}
   order by s.id
   limit $${values.length}`,

@@ -3,11 +3,11 @@ import { KINDS } from "./kinds.ts"
 /**
  * Adds new runs. The head of their kind is the state, the task, the priority, a delay, whether they hold their schedule's key
  * alone, and whether an instant to wait for follows their ids. Only what is there is sent, and goes into the hash as it is.
- * Needs `RUNS` before it.
+ * Needs `RUNS` and `INSTANTS` before it.
  */
 export const NEW_RUNS = `${KINDS}
 local now = now_ms()
-local now_text = whole(now)
+local now_text, now_read = whole(now), rfc_3339(now)
 
 -- A kind is also the record of the run that is being added.
 local function read_new_kind(at)
@@ -93,5 +93,10 @@ local function add_run(at)
   if is_in_schedule(run) then
     list_in_schedule(id, run)
   end
+end
+
+-- What the hash of a schedule tells of its runs.
+local function fields_of_count(count, last_id)
+  return { 'run_count', whole(count), 'last_run_id', last_id, 'last_run', now_read }
 end
 `

@@ -4,18 +4,16 @@ import { PROGRESS_ARGS } from "../schedule-rows.ts"
 export const PROGRESS = `
 local PROGRESS_ARGS = ${PROGRESS_ARGS}
 
-local function write_progress(key, at, version)
-  local next_run, last_run = ARGV[at + 2], ARGV[at + 3]
-  call('HSET', key, 'version', version, 'progress', ARGV[at], 'run_count', ARGV[at + 4], 'next_run', next_run, 'last_run', last_run)
+-- More fields are written in the same step.
+local function write_progress(key, at, version, more)
+  local next_run = ARGV[at + 2]
+  call('HSET', key, 'version', version, 'progress', ARGV[at], 'next_run', next_run, unpack(more))
   if next_run == '' then
     call('HDEL', key, 'next_run')
   end
-  if last_run == '' then
-    call('HDEL', key, 'last_run')
-  end
   -- Why it can't be planned. Once it can, the last error stays what it was, as that of a run does.
-  if ARGV[at + 5] ~= '' then
-    call('HSET', key, 'last_error', ARGV[at + 5])
+  if ARGV[at + 3] ~= '' then
+    call('HSET', key, 'last_error', ARGV[at + 3])
   end
 end
 

@@ -16,7 +16,7 @@ import { FACTS } from "../lua/facts.ts"
 import { KEYS } from "../lua/keys.ts"
 import { RUNS } from "../lua/runs.ts"
 import { SCHEDULES } from "../lua/schedules.ts"
-import { SCHEDULE_FIELDS, scheduleOf } from "../schedule-rows.ts"
+import { SCHEDULE_FIELDS, type ScheduleRow, scheduleOf } from "../schedule-rows.ts"
 import { SLICE, scriptOf, slicesOf } from "../script.ts"
 
 // Arguments: how many, how far ahead, the reader. Answers now, the next instant and how many are
@@ -92,7 +92,8 @@ if limit > 0 and found > 0 then
   for index, id in ipairs(ids) do
     local fields = call('HMGET', schedule_key(id), ${SCHEDULE_FIELDS.map((field) => `'${field}'`).join(", ")})
     if fields[1] then
-      fields[4], fields[5] = id, facts[index]
+      fields[#fields + 1] = id
+      fields[#fields + 1] = facts[index]
       schedules[#schedules + 1] = fields
     end
   end
@@ -117,13 +118,7 @@ type DueReply = readonly [
   readAgainAt: number | null,
   schedules: readonly DueRow[],
 ]
-type DueRow = readonly [
-  version: string,
-  definition: string,
-  progress: string,
-  id: string,
-  unfinished: readonly UnfinishedRow[],
-]
+type DueRow = readonly [...ScheduleRow, unfinished: readonly UnfinishedRow[]]
 type UnfinishedRow = readonly [
   state: RunState,
   attempt: string | null,
@@ -139,7 +134,7 @@ export async function dueSchedules(
 ): Promise<DueSchedules> {
   const args = [Math.min(limit, SLICE), aheadMs, reader]
   const [now, next, nextCount, readAgainAt, rows] = await connection.run<DueReply>(DUE, args)
-  const due = rows.map((row) => ({ schedule: scheduleOf(row), unfinished: row[4].map(refOf) }))
+  const due = rows.map((row) => ({ schedule: scheduleOf(row), unfinished: row[7].map(refOf) }))
   const successes = await successesFor(
     connection,
     due.flatMap(({ schedule }) => schedule.dependsOn.map((each) => each.scheduleId)),

@@ -1,6 +1,7 @@
 import type { NewRun } from "../../../core/run.ts"
 import type { EnqueueAnswer } from "../../../store/store.ts"
 import type { Connection } from "../connection.ts"
+import { INSTANTS } from "../lua/instants.ts"
 import { NEW_RUNS } from "../lua/new-runs.ts"
 import { RUNS } from "../lua/runs.ts"
 import { NewRunArgs } from "../new-run-args.ts"
@@ -9,6 +10,7 @@ import { answeringOnce, answersOf, scriptOf, slicesOf } from "../script.ts"
 // Answers each run by 1: stored; 0: its id is there; or by the run that holds its live key.
 const ENQUEUE = scriptOf(
   RUNS,
+  INSTANTS,
   NEW_RUNS,
   `
 local places = {}
@@ -30,7 +32,15 @@ local function enqueue(at)
     return holder
   end
   add_run(at)
-  is_news = is_news or kinds[ARGV[at]].state == 'pending'
+  local kind = kinds[ARGV[at]]
+  if kind.state == 'pending' then
+    is_news = true
+    local key = kind.schedule_id and prefix .. ':schedules:' .. kind.schedule_id
+    -- A run may outlive its schedule, which must not be made again.
+    if key and call('EXISTS', key) == 1 then
+      call('HSET', key, unpack(fields_of_count((call('HGET', key, 'run_count') or 0) + 1, ARGV[at + 1])))
+    end
+  end
   return 1
 end
 

@@ -1,6 +1,7 @@
 import type { FirePlan } from "../../../core/plan.ts"
 import type { FireAnswer } from "../../../store/store.ts"
 import type { Connection } from "../connection.ts"
+import { INSTANTS } from "../lua/instants.ts"
 import { NEW_RUNS } from "../lua/new-runs.ts"
 import { PROGRESS } from "../lua/progress.ts"
 import { RUNS } from "../lua/runs.ts"
@@ -13,6 +14,7 @@ import { answeringOnce, answersOf, SLICE, scriptOf } from "../script.ts"
 // Answers each plan by 1: all its runs are new; 0: stale; -1: held; or by the list of those that are new.
 const FIRE = scriptOf(
   RUNS,
+  INSTANTS,
   NEW_RUNS,
   SCHEDULES,
   PROGRESS,
@@ -51,13 +53,13 @@ local function is_held(at, length)
   return false
 end
 
-local function advance(id, key, at, before)
+local function advance(id, key, at, before, counted)
   move(id)
   if ARGV[at] == '' then
     remove_schedule(id)
     return
   end
-  write_progress(key, at, whole(version))
+  write_progress(key, at, whole(version), counted)
   if ARGV[at + 1] == '' then
     take(DUE, id)
   else
@@ -66,34 +68,38 @@ local function advance(id, key, at, before)
   has_sooner = has_sooner or is_sooner(ARGV[at + 2], before)
 end
 
--- Also within a plan an id counts once.
-local function add_new(at, length)
-  local created = {}
+-- Also within a plan an id counts once. Returns the answer, and what the schedule's hash tells of its runs.
+local function add_new(at, length, count)
+  local created, runs, last = {}, 0, nil
   for _ = 1, length do
     local id = ARGV[at + 1]
     if not is_stored(id) then
       add_run(at)
       has_runs = true
       created[#created + 1] = id
+      if kinds[ARGV[at]].state == 'pending' then
+        runs, last = runs + 1, id
+      end
     end
     at = end_of(at)
   end
-  return #created == length and 1 or created
+  return #created == length and 1 or created, last and fields_of_count(count + runs, last) or {}
 end
 
 local function fire(at)
   local id, length, progress = ARGV[at], tonumber(ARGV[at + 2]), at + PLAN_HEAD
   local key, first = schedule_key(id), progress + PROGRESS_ARGS
   version = version + 1
-  local stored = call('HMGET', key, 'version', 'next_run')
+  local stored = call('HMGET', key, 'version', 'next_run', 'run_count')
   if stored[1] ~= ARGV[at + 1] then
     return 0
   end
   if is_held(first, length) then
     return -1
   end
-  advance(id, key, progress, stored[2])
-  return add_new(first, length)
+  local answer, counted = add_new(first, length, stored[3] or 0)
+  advance(id, key, progress, stored[2], counted)
+  return answer
 end
 
 local answers = {}

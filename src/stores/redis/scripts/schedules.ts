@@ -38,7 +38,8 @@ end
 if #tags > 0 then
   call('HSET', key, 'tags', cjson.encode(tags))
 end
-write_progress(key, 3, whole(version))
+write_progress(key, 3, whole(version), {})
+call('HSETNX', key, 'run_count', 0)
 if ARGV[4] == '' then
   call('ZREM', prefix .. ':due', id)
 else

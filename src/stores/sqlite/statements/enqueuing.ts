@@ -21,10 +21,21 @@ export const SELECT_HOLDER = `
   where live_key = ?
     and state in ('pending', 'running')`
 
+const COUNT_RUN = `
+  update belfry_schedules
+  set run_count = run_count + 1,
+    last_run_id = ?,
+    last_run_at = ?
+  where id = ?`
+
 export function enqueueRun(connection: Connection, run: NewRun, now: Instant): EnqueueAnswer {
   const holder = run.state === "pending" ? holderOf(connection, run.liveKey) : null
   if (holder === null) {
-    return { outcome: insertRun(connection, run, now) ? "created" : "exists", runId: run.id }
+    const isNew = insertRun(connection, run, now)
+    if (isNew && run.scheduleId !== null && run.state === "pending") {
+      connection.prepare(COUNT_RUN).run(run.id, now, run.scheduleId)
+    }
+    return { outcome: isNew ? "created" : "exists", runId: run.id }
   }
   // The one that holds the key may be this very run, sent again.
   const isThere = holder === run.id || runExists(connection, run.id)

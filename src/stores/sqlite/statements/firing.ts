@@ -3,6 +3,7 @@ import type { FirePlan } from "../../../core/plan.ts"
 import type { NewRun } from "../../../core/run.ts"
 import type { FireAnswer, Hint } from "../../../store/store.ts"
 import type { Connection } from "../connection.ts"
+import type { Value } from "../driver.ts"
 import { progressValues } from "../schedule-rows.ts"
 import { holderOf, insertRun, runExists } from "./enqueuing.ts"
 import { takeVersions } from "./versions.ts"
@@ -19,11 +20,12 @@ const UPDATE_PROGRESS = `
     covered_until = ?,
     overrides = ?,
     paused = ?,
-    run_count = ?,
-    last_run_id = ?,
-    last_run_at = ?,
+    fired_count = ?,
     last_error = ?,
-    finished_at = ?
+    finished_at = ?,
+    run_count = run_count + ?,
+    last_run_id = coalesce(?, last_run_id),
+    last_run_at = coalesce(?, last_run_at)
   where id = ?`
 
 const DELETE_FINISHED = `
@@ -59,16 +61,24 @@ function firePlan(
 
   // It has moved now: a second plan for it in the same call is a step behind.
   steps.delete(plan.scheduleId)
+  const created = plan.runs.filter((run) => insertRun(connection, run, now))
   if (plan.progress === null) {
     connection.prepare(DELETE_FINISHED).run(plan.scheduleId)
   } else {
-    connection.prepare(UPDATE_PROGRESS).run(version, ...progressValues(plan.progress), plan.scheduleId)
+    const values = [...progressValues(plan.progress), ...tallyOf(created, now)]
+    connection.prepare(UPDATE_PROGRESS).run(version, ...values, plan.scheduleId)
     // Going on as expected is no news: everyone who would listen has read the schedule. Coming forward is.
     if (isSooner(plan.progress.nextRunAt, before.next_run_at)) news.add("schedules")
   }
-  const created = plan.runs.filter((run) => insertRun(connection, run, now)).map((run) => run.id)
   if (created.length > 0) news.add("runs")
-  return { outcome: "done", created }
+  return { outcome: "done", created: created.map((run) => run.id) }
+}
+
+/** How many runs more, the last of them, and when it was created; records of what didn't run don't count. */
+function tallyOf(created: readonly NewRun[], now: Instant): readonly Value[] {
+  const runs = created.filter((run) => run.state === "pending")
+  const last = runs.at(-1)
+  return last === undefined ? [0, null, null] : [runs.length, last.id, now]
 }
 
 /** Where the plans' schedules stand, read once for the whole call. */

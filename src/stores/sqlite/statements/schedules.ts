@@ -12,15 +12,15 @@ const SELECT_VERSION = `
 
 // Not `insert or replace`: that deletes the row first, and its tags with it.
 const UPSERT_SCHEDULE = `
-  insert into belfry_schedules (${SCHEDULE_COLUMNS})
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  insert into belfry_schedules (id, version, revision, created_at, updated_at, declared_as, task, owner, next_run_at,
+    covered_until, overrides, paused, fired_count, last_error, finished_at, definition)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   on conflict (id) do update
   set (version, revision, created_at, updated_at, declared_as, task, owner, next_run_at, covered_until, overrides,
-    paused, run_count, last_run_id, last_run_at, last_error, finished_at, definition)
+    paused, fired_count, last_error, finished_at, definition)
   = (excluded.version, excluded.revision, excluded.created_at, excluded.updated_at, excluded.declared_as, excluded.task,
     excluded.owner, excluded.next_run_at, excluded.covered_until, excluded.overrides, excluded.paused,
-    excluded.run_count, excluded.last_run_id, excluded.last_run_at, excluded.last_error, excluded.finished_at,
-    excluded.definition)`
+    excluded.fired_count, excluded.last_error, excluded.finished_at, excluded.definition)`
 
 const DELETE_TAGS = `
   delete from belfry_schedule_tags
