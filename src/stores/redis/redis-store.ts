@@ -55,7 +55,7 @@ export function createRedisStore(
       return swap
     },
     deleteSchedule: async (id, ifVersion) => deleteSchedule(await reach(), id, ifVersion),
-    dueSchedules: async (request) => dueSchedules(await reach(), reader, request),
+    dueSchedules: async (request) => dueSchedules(await door.opened(), reader, request),
     async fire(plans) {
       const { connection, memory } = await door.opened()
       const before = memory.version

@@ -38,6 +38,22 @@ test("a store whose keys are deleted under it notices at the next heartbeat, onc
   assert.equal(await client.hget("{belfry}:schema", "version"), "3")
 })
 
+test("a store whose keys are deleted under it notices when it looks for what is due, once", async () => {
+  const { server, client } = await aServer()
+  const { store } = await aFreshStore({ url: server.url, prefix: "belfry" })
+  const heard = await listened(store)
+  await created(store, aSchedule({ nextRunAt: 1 }))
+  await store.dueSchedules({ limit: 10 })
+  assert.deepEqual(heard, [])
+
+  await client.flushall()
+  await store.dueSchedules({ limit: 10 })
+
+  await until(() => heard.length > 0, "it notices")
+  await store.dueSchedules({ limit: 10 })
+  assert.deepEqual(heard, ["forgotten"])
+})
+
 test("a store that asks nothing notices when it is connected again", async () => {
   const { server } = await aServer()
   const { store } = await aFreshStore({ url: server.url, prefix: "belfry" })

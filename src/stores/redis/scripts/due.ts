@@ -16,6 +16,7 @@ import { FACTS } from "../lua/facts.ts"
 import { KEYS } from "../lua/keys.ts"
 import { RUNS } from "../lua/runs.ts"
 import { SCHEDULES } from "../lua/schedules.ts"
+import type { Memory } from "../memory.ts"
 import { SCHEDULE_FIELDS, type ScheduleRow, scheduleOf } from "../schedule-rows.ts"
 import { SLICE, scriptOf, slicesOf } from "../script.ts"
 
@@ -105,7 +106,8 @@ if limit > 0 and found > 0 then
 end
 local next_due = call('ZRANGEBYSCORE', due, '(' .. horizon, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
 local next_count = next_due and call('ZCOUNT', due, next_due, next_due) or 0
-return { now, next_due or false, next_count, again, schedules }
+local mark, version = call('HGET', prefix .. ':schema', 'mark'), tonumber(call('GET', prefix .. ':versions') or 0)
+return { now, next_due or false, next_count, again, schedules, mark, version }
 `,
 )
 
@@ -117,6 +119,8 @@ type DueReply = readonly [
   nextDueCount: number,
   readAgainAt: number | null,
   schedules: readonly DueRow[],
+  mark: string | null,
+  version: number,
 ]
 type DueRow = readonly [...ScheduleRow, unfinished: readonly UnfinishedRow[]]
 type UnfinishedRow = readonly [
@@ -127,13 +131,15 @@ type UnfinishedRow = readonly [
   id: string,
 ]
 
+/** Also shows whether the server still knows what it knew: else nothing might fire until the next heartbeat. */
 export async function dueSchedules(
-  connection: Connection,
+  { connection, memory }: { connection: Connection; memory: Memory },
   reader: number,
   { limit, aheadMs = 0 }: DueRequest,
 ): Promise<DueSchedules> {
   const args = [Math.min(limit, SLICE), aheadMs, reader]
-  const [now, next, nextCount, readAgainAt, rows] = await connection.run<DueReply>(DUE, args)
+  const [now, next, nextCount, readAgainAt, rows, mark, version] = await connection.run<DueReply>(DUE, args)
+  memory.compare(mark, version)
   const due = rows.map((row) => ({ schedule: scheduleOf(row), unfinished: row[7].map(refOf) }))
   const successes = await successesFor(
     connection,
