@@ -4,6 +4,7 @@ import { DAY, HOUR } from "./instant.ts"
 import {
   newestDue,
   newestPassed,
+  nextToRunAt,
   occurrenceAfter,
   occurrenceBefore,
   rangeIdOf,
@@ -189,4 +190,28 @@ test("nothing is to come once the runs are used up, though the timetable goes on
   assert.isNull(upcomingAfter(schedule, MADE_AT))
   assert.isNotNull(occurrenceAfter(schedule, MADE_AT))
   assert.isNotNull(upcomingAfter({ ...schedule, firedCount: 1 }, MADE_AT))
+})
+
+test.each([
+  ["nothing was left out", [], {}, "09:00"],
+  ["the next was left out", [override("09:00", null)], {}, "10:00"],
+  ["the next two were left out", [override("10:00", null), override("09:00", null)], {}, "11:00"],
+  ["a later one was left out", [override("10:00", null)], {}, "09:00"],
+  ["the one after it was moved", [override("09:00", null), override("10:00", "10:20")], {}, "10:20"],
+  ["all that are left were left out", [override("09:00", null)], { endsAt: at("09:00") }, null],
+] as const)("when %s, a schedule runs next at its own time", (_, overrides, options, next) => {
+  const schedule = aSchedule(options, { overrides, coveredUntil: MADE_AT, nextRunAt: at("09:00") })
+
+  const found = nextToRunAt(schedule)
+
+  assert.equal(found === null ? null : clock(found), next)
+})
+
+test.each([
+  ["has nothing more to come", { nextRunAt: null, coveredUntil: MADE_AT }, null],
+  ["was never planned", { nextRunAt: at("08:30"), coveredUntil: null }, "08:30"],
+])("one that %s says so, whatever was left out", (_, progress, next) => {
+  const found = nextToRunAt(aSchedule({}, { overrides: [override("09:00", null)], ...progress }))
+
+  assert.equal(found === null ? null : clock(found), next)
 })

@@ -40,6 +40,17 @@ export function upcomingAfter(schedule: Schedule, after: Instant): Occurrence | 
   return isSpent(schedule) ? null : occurrenceAfter(schedule, after)
 }
 
+/** When a schedule runs next. It is due sooner if an operator left out occurrences before that: then they are recorded. */
+export function nextToRunAt(schedule: Schedule): Instant | null {
+  const { nextRunAt, coveredUntil, overrides } = schedule
+  if (nextRunAt === null || coveredUntil === null) return nextRunAt
+  if (overrides.every(({ dueAt }) => dueAt !== null)) return nextRunAt
+  let next = upcomingAfter(schedule, coveredUntil)
+  if (next?.isSkipped !== true) return nextRunAt
+  while (next?.isSkipped) next = upcomingAfter(schedule, next.scheduledFor)
+  return next?.dueAt ?? null
+}
+
 /** The last occurrence whose nominal instant is strictly before `before`. */
 export function occurrenceBefore(schedule: Schedule, before: Instant): Occurrence | null {
   let scheduledFor = previousInTimetable(timetableOf(schedule), before) ?? -NEVER

@@ -42,7 +42,7 @@ export class Firing {
       turn: () => this.#turn(),
       onFault: (error, count) => this.#onFault(error, count),
       onRecovery: () => {
-        context.logger.info({ component: "firing" }, "The store answers again")
+        context.logger.warn({ component: "firing" }, "The store answers again")
         context.onRecovery()
       },
     })

@@ -56,7 +56,7 @@ export class Heart {
           )
         context.events.error(error, "heartbeat")
       },
-      onRecovery: () => context.logger.info({ component: "heartbeat" }, "The heart beats again"),
+      onRecovery: () => context.logger.warn({ component: "heartbeat" }, "Heartbeats are stored again"),
     })
   }
 

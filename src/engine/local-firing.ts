@@ -69,7 +69,7 @@ export class LocalFiring {
   stepBack(): void {
     if (this.#standIns.size === 0) return
     this.#standIns.clear()
-    this.#context.logger.info({ component: "local-firing" }, "Stored schedules fire again")
+    this.#context.logger.warn({ component: "local-firing" }, "Stored schedules fire again")
   }
 
   async #turn(): Promise<number> {

@@ -50,7 +50,7 @@ export class Worker {
           )
         context.events.error(error, "worker")
       },
-      onRecovery: () => context.logger.info({ component: "worker" }, "Runs can be claimed again"),
+      onRecovery: () => context.logger.warn({ component: "worker" }, "Runs can be claimed again"),
     })
     this.#heart = new Heart({ ...context, describe: () => this.#describe() })
     this.#lostAnswers = new LostAnswers(context)

@@ -2,6 +2,7 @@ import type { Instant } from "../core/instant.ts"
 import type { Json } from "../core/json.ts"
 import { type Rhythm, silentForMs } from "../core/liveness.ts"
 import { describeTriggers } from "../core/new-run.ts"
+import { nextToRunAt } from "../core/occurrence.ts"
 import { isOverridden } from "../core/reconcile.ts"
 import type { AttemptOutcome, Progress, Run, RunState, TriggeredBy } from "../core/run.ts"
 import {
@@ -28,6 +29,7 @@ export interface ScheduleView extends Omit<ScheduleDefinition, "startsAt" | "end
   readonly triggers: readonly TriggerView[]
   readonly startsAt: Date | null
   readonly endsAt: Date | null
+  /** When it runs next, past those that an operator left out; null when nothing more will be. */
   readonly nextRunAt: Date | null
   readonly lastRunId: string | null
   /** When it was created. */
@@ -61,7 +63,7 @@ export function scheduleView(schedule: Schedule): ScheduleView {
     triggers: schedule.triggers.map(triggerView),
     startsAt: dateOf(schedule.startsAt),
     endsAt: dateOf(schedule.endsAt),
-    nextRunAt: dateOf(schedule.nextRunAt),
+    nextRunAt: dateOf(nextToRunAt(schedule)),
     lastRunAt: dateOf(schedule.lastRunAt),
     finishedAt: dateOf(schedule.finishedAt),
     paused: schedule.paused === null ? null : pauseView(schedule.paused),
