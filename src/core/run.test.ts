@@ -206,5 +206,6 @@ test.each([
 )
 
 function anAttempt(over: Partial<Attempt> = {}): Attempt {
-  return { attempt: 1, workerId: "w1", startedAt: 0, endedAt: 1, outcome: "failed", error: null, ...over }
+  const instants = { dueAt: 0, startedAt: 0, endedAt: 1 }
+  return { attempt: 1, workerId: "w1", ...instants, outcome: "failed", error: null, ...over }
 }

@@ -53,6 +53,8 @@ export interface Run extends RunRequest {
   readonly lost: number
   readonly workerId: string | null
   readonly createdAt: Instant
+  /** When the newest attempt was due: what `claimableAt` was when a worker took it. Null before the first. */
+  readonly dueAt: Instant | null
   /** When the newest attempt began. */
   readonly startedAt: Instant | null
   readonly completedAt: Instant | null
@@ -92,11 +94,21 @@ export interface RunRequest {
 /** A run about to be stored: waiting, or born finished as the record of a skip. */
 export interface NewRun extends RunRequest {
   readonly state: "pending" | "skipped"
-  readonly delayMs: number
+  /** From the store's now. Null: due at `notBefore`, also if that has passed, so that a late fire shows as lateness. */
+  readonly delayMs: number | null
   /** Never claimable before this instant of the store's clock, whoever's clock made the run. */
   readonly notBefore: Instant | null
   /** For a skip: the reason in words. */
   readonly message: string | null
+}
+
+/** When a new run may first be claimed: when its delay has ended and `notBefore` has come, as far as it has either. */
+export function firstClaimableAt(
+  { delayMs, notBefore }: Pick<NewRun, "delayMs" | "notBefore">,
+  now: Instant,
+): Instant {
+  if (delayMs === null) return notBefore ?? now
+  return Math.max(now + delayMs, notBefore ?? now)
 }
 
 /** As much of a run as a step is decided on. */
@@ -121,6 +133,7 @@ export type AttemptOutcome =
 export interface Attempt {
   readonly attempt: number
   readonly workerId: string
+  readonly dueAt: Instant
   readonly startedAt: Instant
   readonly endedAt: Instant
   readonly outcome: AttemptOutcome

@@ -25,6 +25,7 @@ export const WHOLE_CHANGES = [
       const ended = {
         attempt: 1,
         workerId: "w1",
+        dueAt: run.dueAt,
         startedAt: run.startedAt,
         outcome: "succeeded",
         error: null,
@@ -53,10 +54,11 @@ export const WHOLE_CHANGES = [
       [FAILURE.error, OUTPUT.message, OUTPUT.details],
     )
     const [{ endedAt, ...story }] = after.attempts as [(typeof after.attempts)[0]]
-    const { startedAt } = run
+    const { dueAt, startedAt } = run
     assert.deepEqual(story, {
       attempt: 1,
       workerId: "w1",
+      dueAt,
       startedAt,
       outcome: "failed",
       error: FAILURE.error,

@@ -74,8 +74,8 @@ local function tell_attempts(id, run, kind, at)
   if is_unfinished[run.state] and (outcome == '' or not goes_on) then
     return
   end
-  local fields = call('HMGET', RUNS .. id, 'worker_id', 'started_at', 'completed_at', 'outcome', 'error')
-  local told = { attempt = run.attempt, worker_id = fields[1], started_at = fields[2] }
+  local fields = call('HMGET', RUNS .. id, 'worker_id', 'started_at', 'completed_at', 'outcome', 'error', 'due_at')
+  local told = { attempt = run.attempt, worker_id = fields[1], due_at = fields[6], started_at = fields[2] }
   if fields[4] then
     tell_attempt(id, told, fields[4], tonumber(fields[3]), fields[5])
   end

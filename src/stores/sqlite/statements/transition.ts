@@ -7,7 +7,7 @@ import { attemptsIn, withAttempt } from "../rows.ts"
 import { holderOf } from "./enqueuing.ts"
 
 export const SELECT_CHANGED = `
-  select id, state, attempt, live_key, concurrency_limit, worker_id, started_at, attempts
+  select id, state, attempt, live_key, concurrency_limit, worker_id, due_at, started_at, attempts
   from belfry_runs
   where id in (select value from json_each(?))`
 
@@ -34,6 +34,7 @@ interface ChangedRow {
   readonly live_key: string | null
   readonly concurrency_limit: number | null
   readonly worker_id: string | null
+  readonly due_at: Instant | null
   readonly started_at: Instant | null
   readonly attempts: string
 }
@@ -108,8 +109,8 @@ function applyChange(connection: Connection, row: ChangedRow, change: RunChange,
 }
 
 function storyOf(row: ChangedRow, ended: Parameters<typeof withAttempt>[1]): string {
-  const { attempt, worker_id: workerId, started_at: startedAt } = row
+  const { attempt, worker_id: workerId, due_at: dueAt, started_at: startedAt } = row
   return JSON.stringify(
-    withAttempt({ attempt, workerId, startedAt, attempts: attemptsIn(row.attempts) }, ended),
+    withAttempt({ attempt, workerId, dueAt, startedAt, attempts: attemptsIn(row.attempts) }, ended),
   )
 }
