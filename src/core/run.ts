@@ -146,7 +146,7 @@ export interface RunChange {
   readonly ifState: RunState
   readonly ifAttempt: number
   readonly state: RunState
-  /** From the store's now; null when the run is finished. */
+  /** From the store's now. Null: never, if the run is finished; else at its `dueAt`, so that it keeps its place. */
   readonly claimableInMs: number | null
   readonly failures: number
   readonly lost: number
@@ -157,6 +157,16 @@ export interface RunChange {
   readonly error: string | null
   readonly reason: string | null
   readonly by: string | null
+}
+
+/** When the run that a change makes can be claimed; null if it is finished. */
+export function claimableAfter(
+  { state, claimableInMs }: Pick<RunChange, "state" | "claimableInMs">,
+  dueAt: Instant | null,
+  now: Instant,
+): Instant | null {
+  if (isFinished(state)) return null
+  return claimableInMs === null ? (dueAt ?? now) : now + claimableInMs
 }
 
 /** The attempts a run's story keeps; older ones are forgotten, their counts are not. */
@@ -208,9 +218,12 @@ export function fail(run: RunRef, failure: Failure, policy: RetryPolicy, chance:
   }
 }
 
-/** Gives a held run back at once, untried: a stopping worker doesn't make others wait for its lease. */
+/**
+ * Gives a held run back at once, untried: a stopping worker doesn't make others wait for its lease. The run goes before all that
+ * were due after it, as it did when it was taken.
+ */
 export function release(run: RunRef, reason: string): RunChange {
-  return { ...stepOf(run, "pending", "released"), claimableInMs: 0, reason }
+  return { ...stepOf(run, "pending", "released"), reason }
 }
 
 /** The end of a run that has cost too many workers. */

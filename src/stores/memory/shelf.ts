@@ -5,6 +5,7 @@ import {
   ATTEMPTS_KEPT,
   type Attempt,
   type AttemptOutcome,
+  claimableAfter,
   firstClaimableAt,
   isFinished,
   type NewRun,
@@ -94,7 +95,7 @@ export class Shelf {
       ...{ state, failures, lost, message, details, error },
       reason: reason ?? run.reason,
       by: by ?? run.by,
-      claimableAt: change.claimableInMs === null ? null : now + change.claimableInMs,
+      claimableAt: claimableAfter(change, run.dueAt, now),
       completedAt: isFinished(state) ? now : null,
       ...(change.outcome === null
         ? {}

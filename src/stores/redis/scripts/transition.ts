@@ -93,13 +93,22 @@ local function write_change(id, run, kind, at)
   call('HSET', key, unpack(fields_of(kind, at)))
 end
 
+-- When it is due, or when it ended. A run that waits again without a time of its own keeps its place.
+local function instant_after(id, state, due_in)
+  if due_in then
+    return whole(now + due_in)
+  end
+  local due_at = is_unfinished[state] and call('HGET', RUNS .. id, 'due_at')
+  return tonumber(due_at) and due_at or now_text
+end
+
 -- Everything it is found by.
 local function move_run(id, run, state, due_in)
   move(id)
   local was_in_schedule = is_in_schedule(run)
   leave(id, run)
   run.state = state
-  enter(id, run, due_in and whole(now + due_in) or now_text)
+  enter(id, run, instant_after(id, state, due_in))
   if is_in_schedule(run) and not was_in_schedule then
     list_in_schedule(id, run)
   elseif was_in_schedule and not is_in_schedule(run) then

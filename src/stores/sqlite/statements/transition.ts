@@ -1,5 +1,5 @@
 import type { Instant } from "../../../core/instant.ts"
-import { isFinished, type RunChange, type RunState } from "../../../core/run.ts"
+import { claimableAfter, isFinished, type RunChange, type RunState } from "../../../core/run.ts"
 import type { Hint, TransitionAnswer } from "../../../store/store.ts"
 import { finite, jsonText } from "../../shared/apart.ts"
 import type { Connection } from "../connection.ts"
@@ -84,7 +84,8 @@ function changeRun(
 }
 
 function applyChange(connection: Connection, row: ChangedRow, change: RunChange, now: Instant): ChangedRow {
-  const { state, claimableInMs, failures, lost, outcome, message, details, error, reason, by } = change
+  const { state, failures, lost, outcome, message, details, error, reason, by } = change
+  const claimableAt = claimableAfter(change, row.due_at, now)
   const isEnded = outcome !== null
   const workerId = isEnded ? null : row.worker_id
   const attempts = isEnded ? storyOf(row, { outcome, at: now, error }) : row.attempts
@@ -92,7 +93,7 @@ function applyChange(connection: Connection, row: ChangedRow, change: RunChange,
     .prepare(UPDATE_RUN)
     .run(
       state,
-      claimableInMs === null ? null : now + finite(claimableInMs),
+      claimableAt === null ? null : finite(claimableAt),
       isFinished(state) ? now : null,
       failures,
       lost,
