@@ -155,6 +155,8 @@ export interface RunChange {
   readonly message: string | null
   readonly details: Json
   readonly error: string | null
+  /** The last that the attempt reported; null leaves what is stored. */
+  readonly progress: Progress | null
   readonly reason: string | null
   readonly by: string | null
 }
@@ -283,6 +285,7 @@ function stepOf(run: RunRef, state: RunState, outcome: AttemptOutcome | null): R
     message: null,
     details: null,
     error: null,
+    progress: null,
     reason: null,
     by: null,
   }

@@ -159,7 +159,6 @@ export class Worker {
       clock,
       leaseMs,
       onProgress: () => this.#heart.onProgress(),
-      storeProgress: (ended) => this.#heart.storeProgress(ended),
     })
     this.#running.set(run.id, execution)
     this.#heart.hold(execution, askedAt)

@@ -83,7 +83,7 @@ export interface Store {
   heartbeat(beat: Heartbeat): Promise<HeartbeatAnswer>
   /**
    * Takes each run from the state and attempt named to the next; see `RunChange`. Message, details and error are
-   * replaced, also by null; a null reason or name leaves what is stored. When an attempt ends, `workerId` becomes null. A
+   * replaced, also by null; null progress, reason or name leaves what is stored. When an attempt ends, `workerId` becomes null. A
    * run that becomes pending without a `claimableInMs` is due at its `dueAt`.
    */
   transition(changes: readonly RunChange[]): Promise<readonly TransitionAnswer[]>

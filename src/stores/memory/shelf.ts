@@ -95,6 +95,7 @@ export class Shelf {
       ...{ state, failures, lost, message, details, error },
       reason: reason ?? run.reason,
       by: by ?? run.by,
+      progress: change.progress ?? run.progress,
       claimableAt: claimableAfter(change, run.dueAt, now),
       completedAt: isFinished(state) ? now : null,
       ...(change.outcome === null

@@ -58,6 +58,7 @@ export const RUN_CHANGE: readonly ListColumn<RunChange>[] = [
   ["message", "text", (change) => change.message],
   ["details", "text", (change) => jsonTextOrNull(change.details)],
   ["error", "text", (change) => change.error],
+  ["progress", "text", (change) => textOrNull(change.progress)],
   ["reason", "text", (change) => change.reason],
   ["by_name", "text", (change) => change.by],
 ]

@@ -30,6 +30,7 @@ export const CHANGE = engineFunction({
       message = c.message,
       details = c.details::jsonb,
       error = c.error,
+      progress = coalesce(c.progress::jsonb, r.progress),
       reason = coalesce(c.reason, r.reason),
       by_name = coalesce(c.by_name, r.by_name),
       slot = case when c.state = 'running' then r.slot end,

@@ -213,6 +213,7 @@ function pushChange(args: Args, kinds: Kinds, change: RunChange): void {
   add("message", change.message)
   add("details", jsonTextOrNull(change.details))
   add("error", change.error)
+  add("progress", jsonTextOrNull(change.progress))
   add("reason", change.reason)
   add("by", change.by)
   const { ifState, ifAttempt, state, outcome } = change

@@ -3,7 +3,7 @@ import { claimableAfter, isFinished, type RunChange, type RunState } from "../..
 import type { Hint, TransitionAnswer } from "../../../store/store.ts"
 import { finite, jsonText } from "../../shared/apart.ts"
 import type { Connection } from "../connection.ts"
-import { attemptsIn, withAttempt } from "../rows.ts"
+import { attemptsIn, textOrNull, withAttempt } from "../rows.ts"
 import { holderOf } from "./enqueuing.ts"
 
 export const SELECT_CHANGED = `
@@ -21,6 +21,7 @@ const UPDATE_RUN = `
     message = ?,
     details = ?,
     error = ?,
+    progress = coalesce(?, progress),
     reason = coalesce(?, reason),
     by_name = coalesce(?, by_name),
     worker_id = ?,
@@ -100,6 +101,7 @@ function applyChange(connection: Connection, row: ChangedRow, change: RunChange,
       message,
       jsonText(details),
       error,
+      textOrNull(change.progress),
       reason,
       by,
       workerId,
