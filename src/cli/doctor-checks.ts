@@ -1,5 +1,5 @@
 import type { Scheduler } from "../scheduler/scheduler.ts"
-import type { ScheduleView, WorkerView } from "../scheduler/views.ts"
+import type { RunView, ScheduleView, WorkerView } from "../scheduler/views.ts"
 import { lintsOf } from "./lints.ts"
 import { nearestTo } from "./lookups.ts"
 import { sortedOut } from "./schedule-problem.ts"
@@ -177,9 +177,7 @@ export async function checkRuns(scheduler: Scheduler, now: number): Promise<read
     ({ claimableAt }) => claimableAt !== null && now - claimableAt.getTime() > OVERDUE_MS,
   )
   const pending = await scheduler.runs.list({ state: "pending", limit: 1_000 })
-  const waiting = pending.filter(
-    ({ claimableAt }) => claimableAt !== null && now - claimableAt.getTime() > WAITING_MS,
-  )
+  const waiting = pending.filter((run) => now - takeableSince(run) > WAITING_MS)
   return [
     ok(
       "runs",
@@ -200,6 +198,12 @@ export async function checkRuns(scheduler: Scheduler, now: number): Promise<read
           "Start a worker for its task, or raise --concurrency.",
         ),
   ]
+}
+
+/** A run can be due since before it was stored, or was given back: its place in the queue is older than its wait. */
+function takeableSince({ createdAt, claimableAt, attempts }: RunView): number {
+  const instants = [createdAt, claimableAt, attempts.at(-1)?.endedAt ?? null].filter((date) => date !== null)
+  return Math.max(...instants.map((date) => date.getTime()))
 }
 
 function namesOf(schedules: readonly ScheduleView[]): string {

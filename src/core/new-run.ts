@@ -71,7 +71,7 @@ function recordOf(
     reason: own.reason,
     by: null,
     state: own.state,
-    delayMs: 0,
+    delayMs: null,
     notBefore: own.notBefore,
     message: own.message,
   }

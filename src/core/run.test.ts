@@ -4,8 +4,10 @@ import {
   type Attempt,
   type AttemptOutcome,
   cancel,
+  claimableAfter,
   type Failure,
   fail,
+  firstClaimableAt,
   giveUp,
   isAlreadyMade,
   isFinished,
@@ -106,11 +108,11 @@ describe("failing", () => {
   })
 })
 
-test("giving back makes it claimable at once, untried", () => {
+test("giving back makes it claimable at once, untried, in its old place", () => {
   assert.deepInclude(release(running, "stopping"), {
     state: "pending",
     outcome: "released",
-    claimableInMs: 0,
+    claimableInMs: null,
     failures: 1,
     reason: "stopping",
   })
@@ -205,6 +207,26 @@ test.each([
   },
 )
 
+test.each([
+  ["one that is finished is never claimable", "failed", null, 500, null],
+  ["one with a time of its own counts it from now", "pending", 30, 500, 1_030],
+  ["one without keeps its place", "pending", null, 500, 500],
+  ["one that was never due is claimable now", "pending", null, null, 1_000],
+] as const)("after a change, %s", (_, state, claimableInMs, dueAt, claimableAt) => {
+  assert.equal(claimableAfter({ state, claimableInMs }, dueAt, 1_000), claimableAt)
+})
+
+test.each([
+  ["without either, now", null, null, 1_000],
+  ["with a delay, when that ends", 30, null, 1_030],
+  ["at its instant, also if that has passed", null, 400, 400],
+  ["at the later of both", 30, 2_000, 2_000],
+  ["also if that is the delay's end", 30, 1_020, 1_030],
+] as const)("a new run is first claimable %s", (_, delayMs, notBefore, claimableAt) => {
+  assert.equal(firstClaimableAt({ delayMs, notBefore }, 1_000), claimableAt)
+})
+
 function anAttempt(over: Partial<Attempt> = {}): Attempt {
-  return { attempt: 1, workerId: "w1", startedAt: 0, endedAt: 1, outcome: "failed", error: null, ...over }
+  const instants = { dueAt: 0, startedAt: 0, endedAt: 1 }
+  return { attempt: 1, workerId: "w1", ...instants, outcome: "failed", error: null, ...over }
 }

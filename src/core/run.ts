@@ -53,6 +53,8 @@ export interface Run extends RunRequest {
   readonly lost: number
   readonly workerId: string | null
   readonly createdAt: Instant
+  /** When the newest attempt was due: what `claimableAt` was when a worker took it. Null before the first. */
+  readonly dueAt: Instant | null
   /** When the newest attempt began. */
   readonly startedAt: Instant | null
   readonly completedAt: Instant | null
@@ -92,11 +94,21 @@ export interface RunRequest {
 /** A run about to be stored: waiting, or born finished as the record of a skip. */
 export interface NewRun extends RunRequest {
   readonly state: "pending" | "skipped"
-  readonly delayMs: number
+  /** From the store's now. Null: due at `notBefore`, also if that has passed, so that a late fire shows as lateness. */
+  readonly delayMs: number | null
   /** Never claimable before this instant of the store's clock, whoever's clock made the run. */
   readonly notBefore: Instant | null
   /** For a skip: the reason in words. */
   readonly message: string | null
+}
+
+/** When a new run may first be claimed: when its delay has ended and `notBefore` has come, as far as it has either. */
+export function firstClaimableAt(
+  { delayMs, notBefore }: Pick<NewRun, "delayMs" | "notBefore">,
+  now: Instant,
+): Instant {
+  if (delayMs === null) return notBefore ?? now
+  return Math.max(now + delayMs, notBefore ?? now)
 }
 
 /** As much of a run as a step is decided on. */
@@ -121,6 +133,7 @@ export type AttemptOutcome =
 export interface Attempt {
   readonly attempt: number
   readonly workerId: string
+  readonly dueAt: Instant
   readonly startedAt: Instant
   readonly endedAt: Instant
   readonly outcome: AttemptOutcome
@@ -133,7 +146,7 @@ export interface RunChange {
   readonly ifState: RunState
   readonly ifAttempt: number
   readonly state: RunState
-  /** From the store's now; null when the run is finished. */
+  /** From the store's now. Null: never, if the run is finished; else at its `dueAt`, so that it keeps its place. */
   readonly claimableInMs: number | null
   readonly failures: number
   readonly lost: number
@@ -142,8 +155,20 @@ export interface RunChange {
   readonly message: string | null
   readonly details: Json
   readonly error: string | null
+  /** The last that the attempt reported; null leaves what is stored. */
+  readonly progress: Progress | null
   readonly reason: string | null
   readonly by: string | null
+}
+
+/** When the run that a change makes can be claimed; null if it is finished. */
+export function claimableAfter(
+  { state, claimableInMs }: Pick<RunChange, "state" | "claimableInMs">,
+  dueAt: Instant | null,
+  now: Instant,
+): Instant | null {
+  if (isFinished(state)) return null
+  return claimableInMs === null ? (dueAt ?? now) : now + claimableInMs
 }
 
 /** The attempts a run's story keeps; older ones are forgotten, their counts are not. */
@@ -195,9 +220,12 @@ export function fail(run: RunRef, failure: Failure, policy: RetryPolicy, chance:
   }
 }
 
-/** Gives a held run back at once, untried: a stopping worker doesn't make others wait for its lease. */
+/**
+ * Gives a held run back at once, untried: a stopping worker doesn't make others wait for its lease. The run goes before all that
+ * were due after it, as it did when it was taken.
+ */
 export function release(run: RunRef, reason: string): RunChange {
-  return { ...stepOf(run, "pending", "released"), claimableInMs: 0, reason }
+  return { ...stepOf(run, "pending", "released"), reason }
 }
 
 /** The end of a run that has cost too many workers. */
@@ -257,6 +285,7 @@ function stepOf(run: RunRef, state: RunState, outcome: AttemptOutcome | null): R
     message: null,
     details: null,
     error: null,
+    progress: null,
     reason: null,
     by: null,
   }

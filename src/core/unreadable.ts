@@ -61,6 +61,7 @@ export function endUnreadable(
     message: null,
     details: null,
     error: why,
+    progress: null,
     reason: "unreadable",
     by: null,
   }

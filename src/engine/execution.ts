@@ -55,7 +55,6 @@ export class Execution {
   readonly #store: Store
   readonly #clock: Clock
   readonly #onProgress: () => void
-  readonly #storeProgress: (execution: Execution) => Promise<void>
   readonly #log: RunLog
   // Most tasks never ask for these, and then they are never made: at tens of thousands of runs a second it shows.
   #controller: AbortController | null = null
@@ -74,7 +73,6 @@ export class Execution {
     clock: Clock
     leaseMs: number
     onProgress: () => void
-    storeProgress: (execution: Execution) => Promise<void>
   }) {
     this.run = about.run
     this.leaseMs = about.leaseMs
@@ -82,7 +80,6 @@ export class Execution {
     this.#store = about.store
     this.#clock = about.clock
     this.#onProgress = about.onProgress
-    this.#storeProgress = about.storeProgress
     const { id: runId, attempt } = about.run
     this.#log = new RunLog({ store: about.store, clock: about.clock, runId, attempt })
   }
@@ -125,10 +122,15 @@ export class Execution {
     cancelTimeout?.()
     this.#cancelGrace?.()
     if (!this.#log.isAtRest) await this.#log.flush()
-    if (this.unsentProgress !== null && this.#isOurs) await this.#storeProgress(this)
     // Whatever came after the commit: what is committed is done.
     const committed = this.#completion === null ? null : await this.#completion.committed()
-    return committed ?? this.#changeFor(ending)
+    return committed ?? this.#withProgress(this.#changeFor(ending))
+  }
+
+  /** The last progress goes with the end of the attempt: no heartbeat comes after it. */
+  #withProgress<Change extends RunChange | null>(change: Change): Change {
+    const progress = this.unsentProgress
+    return change === null || progress === null ? change : { ...change, progress }
   }
 
   /** Whichever comes first: the task's own end, or an abort that it doesn't follow within its grace. */
@@ -153,12 +155,6 @@ export class Execution {
     } catch (thrown) {
       this.#end?.({ kind: "thrown", thrown })
     }
-  }
-
-  /** Nobody took the run away or ended it, as far as this attempt knows. */
-  get #isOurs(): boolean {
-    const why = this.#abortedBy?.why
-    return (why === undefined || why === "timeout") && this.#completion === null
   }
 
   #changeFor(ending: Ending): RunChange | null {
@@ -217,7 +213,7 @@ export class Execution {
       progress: (fraction, message) => this.#setProgress(fraction, message),
       complete: (transaction, result) => {
         this.#completion ??= new Completion(this.run, this.#store)
-        return this.#completion.make(transaction, this.#changeBy(result))
+        return this.#completion.make(transaction, this.#withProgress(this.#changeBy(result)))
       },
       lastSuccess: () => lastSuccessOf(this.#store, this.run.scheduleId),
     }

@@ -1,4 +1,3 @@
-import type { Progress } from "../core/run.ts"
 import { describeThrown } from "../core/thrown.ts"
 import type { HeldRun, Store, Worker as WorkerRecord } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
@@ -17,8 +16,6 @@ export function isLeaseSpent(leaseMs: number, elapsedMs: number): boolean {
 
 /** Progress is gathered for this long before it is stored. */
 const PROGRESS_AFTER_MS = 1_000
-/** What the end of a run gives its last progress: one beat, and never more than this time. */
-const LAST_PROGRESS_MAX_MS = 2_000
 
 /**
  * One heartbeat for all that a worker holds. It beats three times a lease while anything is held, and rarely otherwise.
@@ -32,8 +29,6 @@ export class Heart {
   readonly #deadlines = new Map<Execution, number>()
   /** What waits for the store's answer before it begins. */
   readonly #unconfirmed = new Map<Execution, () => void>()
-  /** Those that have ended and wait for a beat to store their last progress. */
-  readonly #waiting = new Map<Execution, () => void>()
   readonly #watch: Alarm
   readonly #nextBeat: Alarm
 
@@ -48,7 +43,6 @@ export class Heart {
       longestSleepMs: context.pollMs,
       turn: () => this.#beat(),
       onFault: (error, count) => {
-        for (const resolve of this.#waiting.values()) resolve()
         if (count === 1)
           context.logger.error(
             { component: "heartbeat", error: describeThrown(error) },
@@ -114,20 +108,6 @@ export class Heart {
     this.#nextBeat.setFor(this.#context.clock.monotonic() + PROGRESS_AFTER_MS)
   }
 
-  /** At the end of a run: resolves when its progress is stored, or given up. Runs that end together share a beat. */
-  async storeProgress(execution: Execution): Promise<void> {
-    if (this.#loop.isFaulty) return
-    await new Promise<void>((resolve) => {
-      const cancelTimer = this.#context.clock.setTimer(LAST_PROGRESS_MAX_MS, resolve)
-      this.#waiting.set(execution, () => {
-        cancelTimer()
-        resolve()
-      })
-      this.#loop.wake()
-    })
-    this.#waiting.delete(execution)
-  }
-
   release(execution: Execution): void {
     this.#deadlines.delete(execution)
     this.endWait(execution)
@@ -144,7 +124,8 @@ export class Heart {
       held: heldRuns,
     })
     held.forEach((execution, index) => {
-      this.#onProgressStored(execution, heldRuns[index]!.progress)
+      const { progress } = heldRuns[index]!
+      if (progress !== null) execution.onProgressStored(progress)
     })
     const gone = new Map(answer.gone.map((entry) => [`${entry.runId} ${entry.attempt}`, entry.why]))
     for (const execution of held) {
@@ -158,11 +139,6 @@ export class Heart {
     }
     // The store has counted what this beat named. Others judge by it until the next beat, also if all of it is gone.
     return rhythmOf([...held, ...this.#deadlines.keys()])
-  }
-
-  #onProgressStored(execution: Execution, progress: Progress | null): void {
-    if (progress !== null) execution.onProgressStored(progress)
-    if (execution.unsentProgress === null) this.#waiting.get(execution)?.()
   }
 
   #lose(execution: Execution, why: "cancelled" | "lost"): void {

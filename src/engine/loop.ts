@@ -36,10 +36,6 @@ export class Loop {
     await this.#ended
   }
 
-  get isFaulty(): boolean {
-    return this.#faults > 0
-  }
-
   async #run(): Promise<void> {
     while (!this.#isStopped) {
       this.#isWoken = false

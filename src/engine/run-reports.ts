@@ -1,4 +1,3 @@
-import type { Instant } from "../core/instant.ts"
 import { latenessMs } from "../core/lateness.ts"
 import { isFinished, type Run, type RunChange } from "../core/run.ts"
 import type { Events } from "./events.ts"
@@ -10,8 +9,9 @@ export interface RunReporting {
   readonly logger: Logger
 }
 
-export function reportStart({ events, logger }: RunReporting, run: Run, claimedAt: Instant): void {
-  const lateMs = latenessMs(run, claimedAt)
+export function reportStart({ events, logger }: RunReporting, run: Run): void {
+  const { dueAt, startedAt, attempts } = run
+  const lateMs = latenessMs({ dueAt: dueAt!, startedAt: startedAt! }, attempts.at(-1))
   logger.debug({ ...factsOf(run), latenessMs: lateMs }, "Started")
   events.emit(run, { type: "started", latenessMs: lateMs })
 }

@@ -1,4 +1,3 @@
-import type { Instant } from "../core/instant.ts"
 import { mustBeConfirmed, type Run, type RunChange } from "../core/run.ts"
 import { describeThrown } from "../core/thrown.ts"
 import type { Claimed, Store, Worker as WorkerRecord } from "../store/store.ts"
@@ -109,7 +108,7 @@ export class Worker {
     const readAt = clock.monotonic()
     const count = claimed.runs.length
     if (count > 0) this.#context.events.taken({ what: "runs", count, lost: 0, tookMs: readAt - askedAt })
-    for (const run of claimed.runs) this.#begin(run, { now: claimed.now, askedAt, readAt })
+    for (const run of claimed.runs) this.#begin(run, { askedAt, readAt })
     this.#isShortOfRoom = count === free || claimed.nextClaimableAt === claimed.now
     this.#noteIdle()
     if (this.#isShortOfRoom) return 0
@@ -142,7 +141,7 @@ export class Worker {
     return task.leaseMs ?? this.#context.leaseMs
   }
 
-  #begin(run: Run, { now, askedAt, readAt }: { now: Instant; askedAt: number; readAt: number }): void {
+  #begin(run: Run, { askedAt, readAt }: { askedAt: number; readAt: number }): void {
     const { store, clock } = this.#context
     const task = this.#tasks.get(run.task)!
     const leaseMs = this.#leaseOf(task)
@@ -160,12 +159,11 @@ export class Worker {
       clock,
       leaseMs,
       onProgress: () => this.#heart.onProgress(),
-      storeProgress: (ended) => this.#heart.storeProgress(ended),
     })
     this.#running.set(run.id, execution)
     this.#heart.hold(execution, askedAt)
     if (this.#isLeaving) execution.abort("stopping")
-    void this.#finish(execution, now)
+    void this.#finish(execution)
   }
 
   /** Whether it was begun or waits for the store to confirm it. */
@@ -181,11 +179,11 @@ export class Worker {
     older.abort("lease-lost")
   }
 
-  async #finish(execution: Execution, claimedAt: Instant): Promise<void> {
+  async #finish(execution: Execution): Promise<void> {
     const { run } = execution
     try {
       if (mustBeConfirmed(run) && !execution.isAborted) await this.#heart.confirm(execution)
-      if (!execution.isAborted) reportStart(this.#context, run, claimedAt)
+      if (!execution.isAborted) reportStart(this.#context, run)
       const change = await execution.perform()
       if (change !== null) await this.#end(execution, change)
       else if (execution.wasCancelled) reportCancelled(this.#context, run)

@@ -1,6 +1,6 @@
 import { checked, type Door, type Kind } from "../core/checked.ts"
 import { instant, part, required } from "../core/kinds.ts"
-import { firstLatenessMs } from "../core/lateness.ts"
+import { latenessMs } from "../core/lateness.ts"
 import { LOOKUP, PAGE } from "../core/limits.ts"
 import type { When } from "../core/options.ts"
 import type { Run, RunState, TriggeredBy } from "../core/run.ts"
@@ -24,7 +24,7 @@ export interface LedgerEntry {
   readonly message: string | null
   readonly runId: string
   readonly triggeredBy: TriggeredBy
-  /** From the instant it was due to its first start: see `firstLatenessMs`. */
+  /** How long after it was due its first attempt began; null before. */
   readonly latenessMs: number | null
   /** Occurrences folded into this run after an outage. */
   readonly standsFor: number
@@ -70,7 +70,7 @@ export async function readLedger(store: Store, scheduleId: string, page: LedgerP
 function entryOf(run: Run): LedgerEntry {
   const { missed } = run
   const isRange = run.state === "skipped" && missed !== null
-  const firstStart = run.attempts[0]?.startedAt ?? run.startedAt
+  const { dueAt, startedAt } = run.attempts[0] ?? run
   return {
     scheduledFor: new Date(run.scheduledFor!),
     from: isRange ? new Date(missed.from) : null,
@@ -80,7 +80,7 @@ function entryOf(run: Run): LedgerEntry {
     message: run.message ?? run.error?.split("\n")[0] ?? null,
     runId: run.id,
     triggeredBy: run.triggeredBy,
-    latenessMs: firstStart === null || firstStart === undefined ? null : firstLatenessMs(run, firstStart),
+    latenessMs: dueAt === null || startedAt === null ? null : latenessMs({ dueAt, startedAt }, undefined),
     standsFor: isRange ? 0 : 1 + (missed?.count ?? 0),
   }
 }

@@ -111,6 +111,8 @@ export interface RunView {
   readonly createdAt: Date
   /** Pending: when it may start. Running: when its lease ends. */
   readonly claimableAt: Date | null
+  /** When its newest attempt was due. */
+  readonly dueAt: Date | null
   readonly startedAt: Date | null
   readonly completedAt: Date | null
   /** Of the newest attempt. */
@@ -128,6 +130,7 @@ export interface RunView {
 export interface AttemptView {
   readonly attempt: number
   readonly workerId: string
+  readonly dueAt: Date
   readonly startedAt: Date
   readonly endedAt: Date
   readonly durationMs: number
@@ -152,12 +155,14 @@ export function runView(run: Run): RunView {
       missed === null ? null : { ...missed, from: new Date(missed.from), until: new Date(missed.until) },
     createdAt: new Date(run.createdAt),
     claimableAt: dateOf(run.claimableAt),
+    dueAt: dateOf(run.dueAt),
     startedAt: dateOf(startedAt),
     completedAt: dateOf(completedAt),
     durationMs: startedAt === null || completedAt === null ? null : completedAt - startedAt,
     success: run.state === "succeeded" ? true : run.state === "failed" ? false : null,
     attempts: run.attempts.map((attempt) => ({
       ...attempt,
+      dueAt: new Date(attempt.dueAt),
       startedAt: new Date(attempt.startedAt),
       endedAt: new Date(attempt.endedAt),
       durationMs: attempt.endedAt - attempt.startedAt,

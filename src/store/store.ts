@@ -70,11 +70,11 @@ export interface Store {
   enqueue(runs: readonly NewRun[]): Promise<readonly EnqueueAnswer[]>
   /**
    * Gives the worker up to `limit` due runs of its tasks, and returns them in this order: highest priority first, then
-   * longest due. Each becomes running as its next attempt, with the task's lease and without progress. A due run that
-   * was running is one whose worker fell silent. It is given like any other; until then it still holds its concurrency
-   * key. If a heartbeat has confirmed the silent attempt it is recorded as `lost`, and `lost` rises; otherwise it is
-   * recorded as `unconfirmed`. Runs that wait for their key don't keep others from being given, however many they are. A
-   * run that can't be read is failed with its fault as the error, and not given.
+   * longest due. Each becomes running as its next attempt, with the task's lease and without progress; what `claimableAt`
+   * was becomes its `dueAt`. A due run that was running is one whose worker fell silent. It is given like any other; until
+   * then it still holds its concurrency key. If a heartbeat has confirmed the silent attempt it is recorded as `lost`, and
+   * `lost` rises; otherwise it is recorded as `unconfirmed`. Runs that wait for their key don't keep others from being
+   * given, however many they are. A run that can't be read is failed with its fault as the error, and not given.
    */
   claim(request: ClaimRequest): Promise<Claimed>
   /**
@@ -84,7 +84,8 @@ export interface Store {
   heartbeat(beat: Heartbeat): Promise<HeartbeatAnswer>
   /**
    * Takes each run from the state and attempt named to the next; see `RunChange`. Message, details and error are
-   * replaced, also by null; a null reason or name leaves what is stored. When an attempt ends, `workerId` becomes null.
+   * replaced, also by null; null progress, reason or name leaves what is stored. When an attempt ends, `workerId` becomes null. A
+   * run that becomes pending without a `claimableInMs` is due at its `dueAt`.
    */
   transition(changes: readonly RunChange[]): Promise<readonly TransitionAnswer[]>
   /**

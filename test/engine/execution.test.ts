@@ -24,7 +24,6 @@ async function anExecution(perform: (context: TaskContext, execution: Execution)
     clock: { ...systemClock, setTimer },
     leaseMs: 30_000,
     onProgress: () => undefined,
-    storeProgress: async () => undefined,
   })
   return { execution, timers }
 }

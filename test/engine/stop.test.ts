@@ -78,7 +78,34 @@ test("without a timeout left, everything is aborted and given back immediately",
 
   const run = await fleet.node().runs.get(runId)
   assert.equal(why, "stopping")
-  assert.deepEqual([run?.state, run?.failures, run?.claimableAt?.toISOString()], ["pending", 0, fleet.now()])
+  assert.deepEqual([run?.state, run?.failures], ["pending", 0])
+  assert.ok(run!.claimableAt!.getTime() <= fleet.clock.now())
+})
+
+test("what is given back is taken before what came after it", async () => {
+  await using fleet = new Fleet()
+  const begun: string[] = []
+  const task = defineTask({
+    name: "task",
+    async run({ run, signal }) {
+      begun.push(run.id)
+      if (begun.length > 1) return
+      await aborted(signal)
+      throw signal.reason
+    },
+  })
+  const first = await fleet.started({ tasks: [task], concurrency: 1 })
+  for (const id of ["a", "b", "c"]) {
+    await first.enqueue(task, undefined, { id })
+    await fleet.advance("1s")
+  }
+
+  await fleet.until(first.stop({ timeout: 0 }))
+  await fleet.advance("1s")
+  await fleet.started({ tasks: [task], concurrency: 1 })
+  await fleet.advance("1s")
+
+  assert.deepEqual(begun, ["a", "a", "b", "c"])
 })
 
 test("stopping twice is stopping once, and so is starting twice", async () => {

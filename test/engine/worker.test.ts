@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "vitest"
-import { defineTask, type RunEvent } from "../../src/index.ts"
+import { defineTask } from "../../src/index.ts"
 import type { Store } from "../../src/store/store.ts"
 import { faultyStore } from "../support/faulty-store.ts"
 import { Fleet, gate, taking } from "../support/fleet.ts"
@@ -227,20 +227,6 @@ test("the state says whether runs are being performed and whether there was noth
 
   await fleet.until(node.stop())
   assert.deepEqual(state(), [false, false, false])
-})
-
-test("a start is told with its lateness behind the nominal time", async () => {
-  await using fleet = new Fleet()
-  const lateness: number[] = []
-  const run = (event: RunEvent) => void (event.type === "started" && lateness.push(event.latenessMs))
-  const task = defineTask({ name: "task", run: () => undefined })
-  await fleet.node().schedules.create("hourly", { task: "task", cron: "0 * * * *" })
-
-  await fleet.advance("1h10s")
-  await fleet.started({ tasks: [task], hooks: { run } })
-  await fleet.advance("1h")
-
-  assert.deepEqual(lateness, [10_000, 0])
 })
 
 test("a worker is listed while it lives, with what it holds, and gone once it has said goodbye", async () => {

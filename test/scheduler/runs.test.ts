@@ -25,6 +25,7 @@ test("a run is shown with its whole story", async () => {
   const at = new Date("2026-01-01T00:00:00Z")
   assert.deepEqual(attempt, {
     attempt: 1,
+    dueAt: at,
     startedAt: at,
     endedAt: at,
     durationMs: 0,

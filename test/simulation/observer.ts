@@ -1,6 +1,7 @@
 import type { Instant } from "../../src/core/instant.ts"
 import type { FirePlan } from "../../src/core/plan.ts"
 import {
+  firstClaimableAt,
   isFinished,
   isRange,
   LOST_MAX,
@@ -159,7 +160,7 @@ export class Observer {
     if (this.#everCreated.has(run.id)) this.#violate("I1", `${run.id} was created twice`)
     this.#everCreated.add(run.id)
     this.#ledger.add(run, now)
-    const dueAt = Math.max(now + run.delayMs, run.notBefore ?? 0)
+    const dueAt = firstClaimableAt(run, now)
     const { task, concurrencyKey, concurrencyLimit, liveKey } = run
     const rival =
       liveKey === null ? undefined : [...this.#unfinished.values()].find((other) => other.liveKey === liveKey)
@@ -172,6 +173,7 @@ export class Observer {
       concurrencyLimit,
       liveKey,
       dueAt,
+      waitsSince: Math.max(now, dueAt),
       scheduledFor: run.scheduledFor,
     }
     const untried = { attempt: 0, failures: 0, lost: 0, leaseEndsAt: 0, workerId: "", isConfirmed: false }
@@ -191,6 +193,8 @@ export class Observer {
     // One that is taken over had its time: the store's clock may have been set back since.
     if (known.state === "pending" && now < known.dueAt)
       this.#violate("I8", `${run.id} was given out ${known.dueAt - now} ms early`)
+    const dueAt = known.state === "running" ? known.leaseEndsAt : known.dueAt
+    if (run.dueAt !== dueAt) this.#violate("I8", `${run.id} was due at ${dueAt}, not at ${run.dueAt}`)
     if (known.state === "running") {
       if (now < known.leaseEndsAt)
         this.#violate(
@@ -212,6 +216,7 @@ export class Observer {
       attempt: run.attempt,
       lost: run.lost,
       isConfirmed: false,
+      dueAt,
       leaseEndsAt: run.claimableAt!,
       workerId: run.workerId!,
     })
@@ -258,7 +263,8 @@ export class Observer {
     if (change.state === "cancelled")
       this.note(known.state === "running" ? "cancelled while running" : "cancelled while pending")
     const dueAt = change.claimableInMs === null ? known.dueAt : now + change.claimableInMs
-    this.#keep({ ...known, state: change.state, failures: change.failures, lost: change.lost, dueAt })
+    const { state, failures, lost } = change
+    this.#keep({ ...known, state, failures, lost, dueAt, waitsSince: Math.max(now, dueAt) })
   }
 
   /** I12: of the first attempt alone it isn't known whether it was begun. */
@@ -296,8 +302,8 @@ export class Observer {
     for (const run of this.#unfinished.values()) {
       if (run.state === "running" && run.leaseEndsAt < now - toleranceMs)
         this.#violate("I10", `${run.id} runs without a lease`)
-      if (run.state === "pending" && run.dueAt < now - 6 * toleranceMs && run.concurrencyKey === null)
-        this.#violate("I10", `${run.id} waits since ${iso(run.dueAt)}`)
+      if (run.state === "pending" && run.waitsSince < now - 6 * toleranceMs && run.concurrencyKey === null)
+        this.#violate("I10", `${run.id} waits since ${iso(run.waitsSince)}`)
     }
   }
 }
@@ -319,6 +325,8 @@ interface Known {
   readonly concurrencyKey: string | null
   readonly concurrencyLimit: number | null
   readonly dueAt: Instant
+  /** A run can be due since before it was stored or given back. */
+  readonly waitsSince: Instant
   readonly scheduledFor: Instant | null
   readonly leaseEndsAt: Instant
   readonly workerId: string

@@ -62,6 +62,7 @@ function factsOf(run: RunView, now: number, zone: string): readonly Fact[] {
     ],
     ["Created", when(run.createdAt)],
     ["Claimable", run.state === "pending" ? when(run.claimableAt) : ""],
+    ["Due", when(run.dueAt)],
     ["Started", when(run.startedAt)],
     ["Ended", when(run.completedAt)],
     ["Took", tookWords(run, now)],

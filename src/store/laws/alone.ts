@@ -28,7 +28,16 @@ const giving = [
     const { runs } = await store.claim(aClaim({ workerId: "w1" }))
 
     const { startedAt, claimableAt } = runs[0]!
-    const expected = { ...before, state: "running", attempt: 1, workerId: "w1", startedAt, claimableAt }
+    const dueAt = before.claimableAt
+    const expected = {
+      ...before,
+      state: "running",
+      attempt: 1,
+      workerId: "w1",
+      dueAt,
+      startedAt,
+      claimableAt,
+    }
     assert.deepEqual(runs, [expected])
     assert.deepEqual(await runById(store, before.id), expected)
     assert.ok(claimableAt! > startedAt!)
@@ -110,7 +119,8 @@ const losing = [
       assert.ok(run.startedAt! > first.startedAt!)
       assert.equal(run.attempts.length, 1)
       const { endedAt, error: _, ...story } = run.attempts[0]!
-      assert.deepEqual(story, { attempt: 1, workerId: "silent", startedAt: first.startedAt, outcome: "lost" })
+      const { dueAt, startedAt } = first
+      assert.deepEqual(story, { attempt: 1, workerId: "silent", dueAt, startedAt, outcome: "lost" })
       // Between its lease's end and the claim: either is when it ended.
       assertDated(endedAt, { from: first.startedAt! + SHORT_MS, until: span.until }, "the lost attempt's end")
       assert.deepEqual(await runById(store, run.id), run)

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict"
-import type { NewRun } from "../../core/run.ts"
+import { DEFAULT_RETRY } from "../../core/backoff.ts"
+import { fail, type NewRun, release } from "../../core/run.ts"
 import type { StoredLogLine } from "../store.ts"
 import { BOUNDED_MOVING } from "./bounded-moving.ts"
 import { BOUNDED_PAGES } from "./bounded-pages.ts"
@@ -17,7 +18,10 @@ import {
   SHORT_MS,
 } from "./factories.ts"
 import { type Law, lawCase } from "./law.ts"
-import { created, enqueued, idsOf, several, sorted, withTimeEnough } from "./steps.ts"
+import { created, enqueued, idsOf, runById, several, sorted, withTimeEnough } from "./steps.ts"
+
+const NOTHING = { message: null, details: null }
+const FAILURE = { outcome: "failed", error: "Error", retry: "policy", output: NOTHING } as const
 
 function placeOf({ attempt, number }: StoredLogLine) {
   return { attempt, number }
@@ -110,6 +114,31 @@ const limits = [
       return "proved"
     })
   }),
+  lawCase(
+    "A run that was given back goes before those due after it, one whose attempt failed behind them",
+    async (store, lab) => {
+      const { id } = await enqueued(store, aRun({ id: "first" }))
+      await lab.pass(MOMENT_MS)
+      await enqueued(store, aRun({ id: "second" }))
+      const places: unknown[] = []
+
+      for (let times = 0; times < 2; times++) {
+        const { runs } = await store.claim(aClaim({ limit: 1 }))
+        await store.transition(runs.map((run) => release(run, "stopping")))
+        places.push([idsOf(runs), (await runById(store, id)).claimableAt === runs[0]!.dueAt])
+      }
+      const { runs } = await store.claim(aClaim({ limit: 1 }))
+      await lab.pass(MOMENT_MS)
+      await store.transition(runs.map((run) => fail(run, FAILURE, { ...DEFAULT_RETRY, baseMs: 0 }, 0)))
+
+      assert.deepEqual(places, [
+        [["first"], true],
+        [["first"], true],
+      ])
+      await lab.pass(MOMENT_MS)
+      assert.deepEqual(idsOf((await store.claim(aClaim())).runs), ["second", "first"])
+    },
+  ),
   lawCase("No more log lines are returned than asked for, and the pages hold each once", async (store) => {
     const { id } = await enqueued(store, aRun())
     const places = [1, 2, 3].flatMap((attempt) => [1, 2, 10].map((number) => ({ attempt, number })))

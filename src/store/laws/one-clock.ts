@@ -15,6 +15,7 @@ import {
 } from "./factories.ts"
 import { type Law, lawCase } from "./law.ts"
 import { ONE_CLOCK_DUE } from "./one-clock-due.ts"
+import { ONE_CLOCK_DUE_AT } from "./one-clock-due-at.ts"
 import {
   abandoned,
   allWorkers,
@@ -164,5 +165,5 @@ export const ONE_CLOCK: Law = {
   number: 2,
   name: "One clock",
   statement: '"Now" is the store\'s own clock, read inside the operation. Callers send durations.',
-  cases: [...dating, ...ONE_CLOCK_DUE],
+  cases: [...dating, ...ONE_CLOCK_DUE, ...ONE_CLOCK_DUE_AT],
 }

@@ -1,7 +1,16 @@
 import assert from "node:assert/strict"
 import { DEFAULT_RETRY } from "../../core/backoff.ts"
-import { ATTEMPTS_KEPT, cancel, fail, release, retry, succeed } from "../../core/run.ts"
-import { aClaim, aRun } from "./factories.ts"
+import {
+  ATTEMPTS_KEPT,
+  cancel,
+  fail,
+  type Progress,
+  type Run,
+  release,
+  retry,
+  succeed,
+} from "../../core/run.ts"
+import { aClaim, aHeartbeat, aRun, heldRun } from "./factories.ts"
 import { lawCase } from "./law.ts"
 import { claimed, enqueued, runById, running } from "./steps.ts"
 
@@ -25,6 +34,7 @@ export const WHOLE_CHANGES = [
       const ended = {
         attempt: 1,
         workerId: "w1",
+        dueAt: run.dueAt,
         startedAt: run.startedAt,
         outcome: "succeeded",
         error: null,
@@ -53,10 +63,11 @@ export const WHOLE_CHANGES = [
       [FAILURE.error, OUTPUT.message, OUTPUT.details],
     )
     const [{ endedAt, ...story }] = after.attempts as [(typeof after.attempts)[0]]
-    const { startedAt } = run
+    const { dueAt, startedAt } = run
     assert.deepEqual(story, {
       attempt: 1,
       workerId: "w1",
+      dueAt,
       startedAt,
       outcome: "failed",
       error: FAILURE.error,
@@ -130,6 +141,33 @@ export const WHOLE_CHANGES = [
       assert.deepEqual([run.message, (await runById(store, run.id)).message], ["made by hand", null])
     },
   ),
+  lawCase("A change stores the progress it carries, and without any leaves what is stored", async (store) => {
+    const [half, whole] = [0.5, 1].map((fraction) => ({ fraction, message: `${fraction} ✓` })) as [
+      Progress,
+      Progress,
+    ]
+    const [first, second, third] = [
+      await running(store, aRun()),
+      await running(store, aRun()),
+      await running(store, aRun()),
+    ]
+    await store.heartbeat(
+      aHeartbeat({ held: [first, second].map((run) => heldRun(run, { progress: half })) }),
+    )
+
+    await store.transition([
+      { ...succeed(first, OUTPUT), progress: whole },
+      succeed(second, OUTPUT),
+      { ...release(third, "stopping"), progress: half },
+    ])
+
+    const progress = async ({ id }: Run) => (await runById(store, id)).progress
+    assert.deepEqual(
+      [await progress(first), await progress(second), await progress(third)],
+      [whole, half, half],
+    )
+    assert.equal((await claimed(store, third.id)).progress, null)
+  }),
   lawCase("A reason and a name stay until another is given", async (store) => {
     const run = await running(store, aRun({ reason: "asked", by: "ann" }))
     const failed = { ...FAILURE, retry: "never" } as const

@@ -183,7 +183,7 @@ function untouched(run: NewRun, kept: Run): Run {
   return {
     ...request,
     ...{ createdAt, completedAt, claimableAt },
-    ...{ attempt: 0, failures: 0, lost: 0, workerId: null, startedAt: null },
+    ...{ attempt: 0, failures: 0, lost: 0, workerId: null, dueAt: null, startedAt: null },
     ...{ details: null, error: null, progress: null, attempts: [] },
   }
 }

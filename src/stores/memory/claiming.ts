@@ -20,6 +20,7 @@ export function claimRuns(shelf: Shelf, request: ClaimRequest, now: Instant): re
       state: "running",
       attempt: run.attempt + 1,
       workerId: request.workerId,
+      dueAt: run.claimableAt,
       startedAt: now,
       progress: null,
       claimableAt: now + leases.get(run.task)!,

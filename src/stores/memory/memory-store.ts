@@ -141,7 +141,7 @@ function freesSomething(shelf: Shelf, change: RunChange): boolean {
 /** Values stay as they are in memory: writing them as JSON only shows that another store could keep them, too. */
 function addRun(shelf: Shelf, run: NewRun, now: Instant): EnqueueAnswer {
   jsonText(run.payload)
-  finite(run.delayMs)
+  finite(run.delayMs ?? 0)
   return shelf.addRun(run, now)
 }
 

@@ -5,6 +5,8 @@ import {
   ATTEMPTS_KEPT,
   type Attempt,
   type AttemptOutcome,
+  claimableAfter,
+  firstClaimableAt,
   isFinished,
   type NewRun,
   type Run,
@@ -59,16 +61,17 @@ export class Shelf {
     if (this.runs.has(run.id)) return { outcome: "exists", runId: run.id }
     const holder = run.state === "pending" ? this.holderOf(run.liveKey) : undefined
     if (holder !== undefined) return { outcome: "held", runId: holder.id }
-    const { delayMs, notBefore, ...request } = run
+    const { delayMs: _, notBefore: __, ...request } = run
     const isSkip = run.state === "skipped"
     this.putRun({
       ...request,
-      claimableAt: isSkip ? null : Math.max(now + delayMs, notBefore ?? 0),
+      claimableAt: isSkip ? null : firstClaimableAt(run, now),
       attempt: 0,
       failures: 0,
       lost: 0,
       workerId: null,
       createdAt: now,
+      dueAt: null,
       startedAt: null,
       completedAt: isSkip ? now : null,
       details: null,
@@ -100,7 +103,8 @@ export class Shelf {
       ...{ state, failures, lost, message, details, error },
       reason: reason ?? run.reason,
       by: by ?? run.by,
-      claimableAt: change.claimableInMs === null ? null : now + change.claimableInMs,
+      progress: change.progress ?? run.progress,
+      claimableAt: claimableAfter(change, run.dueAt, now),
       completedAt: isFinished(state) ? now : null,
       ...(change.outcome === null
         ? {}
@@ -209,10 +213,11 @@ export function withAttempt(
   endedAt: Instant,
   error: string | null,
 ): readonly Attempt[] {
-  const { attempt, workerId, startedAt } = run
+  const { attempt, workerId, dueAt, startedAt } = run
   const ended = {
     attempt,
     workerId: workerId ?? "",
+    dueAt: dueAt ?? startedAt ?? endedAt,
     startedAt: startedAt ?? endedAt,
     endedAt,
     outcome,

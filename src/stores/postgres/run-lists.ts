@@ -22,7 +22,7 @@ const NEW_RUN: readonly ListColumn<NewRun>[] = [
   ["reason", "text", (run) => run.reason],
   ["by_name", "text", (run) => run.by],
   ["state", "text", (run) => run.state, "shared"],
-  ["delay_ms", "bigint", (run) => run.delayMs, "shared"],
+  ["delay_ms", "bigint", (run) => run.delayMs],
   ["not_before", "bigint", (run) => run.notBefore],
   ["message", "text", (run) => run.message],
 ]
@@ -59,6 +59,7 @@ export const RUN_CHANGE: readonly ListColumn<RunChange>[] = [
   ["message", "text", (change) => change.message],
   ["details", "text", (change) => jsonTextOrNull(change.details)],
   ["error", "text", (change) => change.error],
+  ["progress", "text", (change) => textOrNull(change.progress)],
   ["reason", "text", (change) => change.reason],
   ["by_name", "text", (change) => change.by],
 ]
@@ -74,7 +75,7 @@ export const newRunValues = (now: string) => `
     n.by_name, n.state,
     case
       when n.state = 'pending'
-      then greatest(${now} + n.delay_ms * interval '1 millisecond', to_timestamp(n.not_before / 1000.0))
+      then coalesce(greatest(${now} + n.delay_ms * interval '1 millisecond', to_timestamp(n.not_before / 1000.0)), ${now})
     end,
     ${now},
     case when n.state = 'skipped' then ${now} end,

@@ -17,6 +17,7 @@ const RUN: readonly RunColumn[] = [
   ["concurrency_limit", "integer"],
   ["attempt", "integer"],
   ["created_at", "timestamptz"],
+  ["due_at", "timestamptz"],
   ["rest", "json", restOf],
 ]
 
@@ -70,7 +71,7 @@ export function storyOf(r: string): string {
   return `case
       when ${r}.outcome is null then ${r}.attempts
       else belfry.with_attempt(
-        ${r}.attempts, ${r}.attempt, ${r}.worker_id, ${r}.started_at, ${r}.ended_at, ${r}.outcome, ${r}.error
+        ${r}.attempts, ${r}.attempt, ${r}.worker_id, ${r}.due_at, ${r}.started_at, ${r}.ended_at, ${r}.outcome, ${r}.error
       )
     end`
 }
@@ -104,7 +105,7 @@ export function runOf(row: Row, from = 0, step: Step = stepOf(row, from + RUN.le
   const text = (place: number) => row[from + place] as string
   const optional = (place: number) => row[from + place] as Text
   const [missed, retry, timeoutMs, reason, by, message, details, error, failures, lost, attempts] =
-    jsonOf<Rest | null>(optional(13)) ?? NO_REST
+    jsonOf<Rest | null>(optional(14)) ?? NO_REST
   const rules = rulesOf(retry, timeoutMs)
   return {
     id: text(0),
@@ -129,6 +130,7 @@ export function runOf(row: Row, from = 0, step: Step = stepOf(row, from + RUN.le
     lost,
     workerId: step.workerId,
     createdAt: instantOf(text(12)),
+    dueAt: numberOf(optional(13)),
     startedAt: step.startedAt,
     completedAt: step.completedAt,
     message,

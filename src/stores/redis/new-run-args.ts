@@ -39,7 +39,8 @@ export class NewRunArgs {
     const isTimed = run.notBefore !== null
     const key = `${state} ${priority} ${delayMs} ${triggeredBy} ${concurrencyLimit} ${isSingle} ${isTimed} ${names} ${task}`
     return this.#kinds.numberOf(key, (): Kind => {
-      const head = [state, task, finite(priority), finite(delayMs), isSingle ? 1 : 0, isTimed ? 1 : 0]
+      const delay = delayMs === null ? "" : finite(delayMs)
+      const head = [state, task, finite(priority), delay, isSingle ? 1 : 0, isTimed ? 1 : 0]
       const common: Args = ["triggered_by", triggeredBy]
       if (priority !== 0) common.push("priority", priority)
       if (concurrencyLimit !== null) common.push("concurrency_limit", concurrencyLimit)

@@ -6,7 +6,7 @@ import { KEYS } from "./lua/keys.ts"
 import { scriptOf } from "./script.ts"
 
 /** What the keys look like; a number of its own, since another version of Belfry may come to the same keys. */
-export const SCHEMA = 3
+export const SCHEMA = 4
 
 const OLDEST = { major: 6, minor: 2 }
 

@@ -10,6 +10,8 @@ import { attemptOf, jsonOf, moreIn, numberOf } from "./run-rows.ts"
 export const FIRST_FIELDS = [
   "created_at",
   "triggered_by",
+  // As it was. The answer has what it is now.
+  "due_at",
   "payload",
   "schedule_id",
   "scheduled_for",
@@ -42,6 +44,7 @@ type Text = string | null
 export type ClaimedRow = readonly [
   createdAt: string,
   triggeredBy: TriggeredBy,
+  dueAt: string,
   payload?: Text,
   scheduleId?: Text,
   scheduledFor?: Text,
@@ -80,34 +83,35 @@ const NOTHING_BUT_SINGLE: Further = ["1", null, null, null, null, null, null, nu
 
 /** As it is now that the worker has it. */
 export function claimedRunOf(id: string, row: ClaimedRow, held: Held): Run {
-  const scheduleId = row[3] ?? null
-  const more = moreIn(row[6])
-  const further = row[8] ?? (scheduleId === null ? NOTHING_FURTHER : NOTHING_BUT_SINGLE)
+  const scheduleId = row[4] ?? null
+  const more = moreIn(row[7])
+  const further = row[9] ?? (scheduleId === null ? NOTHING_FURTHER : NOTHING_BUT_SINGLE)
   const singleKey = further[0] === null ? null : concurrencyKeyOf(scheduleId!)
   return {
     id,
     task: held.task,
-    payload: jsonOf(row[2]),
+    payload: jsonOf(row[3]),
     priority: held.priority,
     scheduleId,
-    scheduledFor: numberOf(row[4]),
+    scheduledFor: numberOf(row[5]),
     triggeredBy: row[1],
     trigger: more.trigger ?? null,
     missed: more.missed ?? null,
     liveKey: singleKey ?? further[1],
     concurrencyKey: singleKey ?? further[2],
-    concurrencyLimit: numberOf(row[5]),
+    concurrencyLimit: numberOf(row[6]),
     retry: more.retry ?? null,
     timeoutMs: more.timeoutMs ?? null,
     reason: further[4],
     by: further[5],
     state: "running",
     claimableAt: held.leasedUntil,
-    attempt: Number(row[7] ?? 0) + 1,
+    attempt: Number(row[8] ?? 0) + 1,
     failures: Number(further[6]),
     lost: Number(further[7]),
     workerId: held.workerId,
     createdAt: Number(row[0]),
+    dueAt: Number(row[2]),
     startedAt: held.now,
     completedAt: null,
     message: further[3],

@@ -31,6 +31,7 @@ interface RunFields {
   readonly failures?: string
   readonly lost?: string
   readonly worker_id?: string
+  readonly due_at?: string
   readonly started_at?: string
   readonly completed_at?: string
   readonly outcome?: AttemptOutcome
@@ -116,6 +117,7 @@ export function runOf(fields: RunFields): Run {
     // Kept when the run is finished, for the story of its last attempt.
     workerId: fields.state === "running" ? fields.worker_id! : null,
     createdAt: Number(fields.created_at),
+    dueAt: numberOf(fields.due_at),
     startedAt: numberOf(fields.started_at),
     completedAt: numberOf(fields.completed_at),
     message: fields.message ?? null,
@@ -135,10 +137,12 @@ function attemptsOf(fields: RunFields): readonly Attempt[] {
   const attempts = earlier.map(attemptOf)
   if (outcome !== undefined) {
     const endedAt = Number(fields.completed_at)
+    const startedAt = numberOf(fields.started_at) ?? endedAt
     attempts.push({
       attempt: Number(fields.attempt ?? 0),
       workerId: fields.worker_id ?? "",
-      startedAt: numberOf(fields.started_at) ?? endedAt,
+      dueAt: numberOf(fields.due_at) ?? startedAt,
+      startedAt,
       endedAt,
       outcome,
       error: fields.error ?? null,
@@ -148,8 +152,8 @@ function attemptsOf(fields: RunFields): readonly Attempt[] {
 }
 
 export function attemptOf(text: string): Attempt {
-  const [attempt, workerId, startedAt, endedAt, outcome, error] = JSON.parse(text)
-  return { attempt, workerId, startedAt, endedAt, outcome, error }
+  const [attempt, workerId, dueAt, startedAt, endedAt, outcome, error] = JSON.parse(text)
+  return { attempt, workerId, dueAt, startedAt, endedAt, outcome, error }
 }
 
 export function moreOf({ trigger, missed, retry, timeoutMs }: NewRun): string | null {

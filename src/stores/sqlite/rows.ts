@@ -3,6 +3,7 @@ import {
   ATTEMPTS_KEPT,
   type Attempt,
   type AttemptOutcome,
+  firstClaimableAt,
   type NewRun,
   type Run,
   type RunState,
@@ -18,7 +19,7 @@ import type { Value } from "./driver.ts"
 export const RUN_COLUMNS = `
   id, task, payload, priority, schedule_id, scheduled_for, triggered_by, trigger_text, missed, live_key,
   concurrency_key, concurrency_limit, retry, timeout_ms, reason, by_name, state, claimable_at, attempt, failures,
-  lost, worker_id, created_at, started_at, completed_at, message, details, error, progress, attempts`
+  lost, worker_id, created_at, due_at, started_at, completed_at, message, details, error, progress, attempts`
 
 /** By place: SQLite's drivers make a list in half the time of an object, and a run has thirty columns. */
 export type RunRow = readonly [
@@ -45,6 +46,7 @@ export type RunRow = readonly [
   lost: number,
   workerId: string | null,
   createdAt: number,
+  dueAt: number | null,
   startedAt: number | null,
   completedAt: number | null,
   message: string | null,
@@ -59,7 +61,7 @@ export function readableRunOf(row: RunRow): Run {
   try {
     return runOf(row)
   } catch (error) {
-    return { ...runOf(withoutJson(row)), error: row[27] ?? unreadableBecause(error) }
+    return { ...runOf(withoutJson(row)), error: row[28] ?? unreadableBecause(error) }
   }
 }
 
@@ -67,9 +69,9 @@ const JSON_PLACES: Readonly<Record<number, string | null>> = {
   2: "null",
   8: null,
   12: null,
-  26: "null",
-  28: null,
-  29: "[]",
+  27: "null",
+  29: null,
+  30: "[]",
 }
 
 function withoutJson(row: RunRow): RunRow {
@@ -103,13 +105,14 @@ export function runOf(row: RunRow): Run {
     lost: row[20],
     workerId: row[21],
     createdAt: row[22],
-    startedAt: row[23],
-    completedAt: row[24],
-    message: row[25],
-    details: parse(row[26]),
-    error: row[27],
-    progress: parseOrNull(row[28]),
-    attempts: parse(row[29]),
+    dueAt: row[23],
+    startedAt: row[24],
+    completedAt: row[25],
+    message: row[26],
+    details: parse(row[27]),
+    error: row[28],
+    progress: parseOrNull(row[29]),
+    attempts: parse(row[30]),
   }
 }
 
@@ -140,7 +143,7 @@ export function newRunValues(run: NewRun, now: Instant): readonly Value[] {
     run.reason,
     run.by,
     run.state,
-    isSkip ? null : finite(Math.max(now + run.delayMs, run.notBefore ?? 0)),
+    isSkip ? null : finite(firstClaimableAt(run, now)),
     now,
     isSkip ? now : null,
     run.message,
@@ -149,12 +152,13 @@ export function newRunValues(run: NewRun, now: Instant): readonly Value[] {
 
 /** The story with one more attempt ended. */
 export function withAttempt(
-  run: Pick<Run, "attempt" | "workerId" | "startedAt" | "attempts">,
+  run: Pick<Run, "attempt" | "workerId" | "dueAt" | "startedAt" | "attempts">,
   ended: { outcome: AttemptOutcome; at: Instant; error: string | null },
 ): readonly Attempt[] {
   const attempt: Attempt = {
     attempt: run.attempt,
     workerId: run.workerId ?? "",
+    dueAt: run.dueAt ?? run.startedAt ?? ended.at,
     startedAt: run.startedAt ?? ended.at,
     endedAt: ended.at,
     outcome: ended.outcome,

@@ -79,6 +79,8 @@ export const FIRST_SCHEMA = `
     lost integer not null,
     worker_id text,
     created_at integer not null,
+    -- What claimable_at was when the newest attempt began.
+    due_at integer,
     started_at integer,
     completed_at integer,
     message text,

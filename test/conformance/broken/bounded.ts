@@ -1,4 +1,4 @@
-import type { Run, Store, StoredLogLine } from "belfry/store"
+import { isFinished, type Run, type Store, type StoredLogLine } from "belfry/store"
 import { release } from "../../../src/core/run.ts"
 import { BROKEN_PAGES } from "./bounded-pages.ts"
 import { allRuns, allWorkers, broken, findRun } from "./breaking.ts"
@@ -55,6 +55,18 @@ const limits = [
       },
     }
   }),
+  broken(9, "a run that was given back goes to the end of its queue", (store) => ({
+    transition: (changes) =>
+      store.transition(
+        changes.map((change) => ({
+          ...change,
+          claimableInMs: isFinished(change.state) ? null : (change.claimableInMs ?? 0),
+        })),
+      ),
+  })),
+  broken(9, "a run whose attempt failed keeps its place", (store) => ({
+    transition: (changes) => store.transition(changes.map((change) => ({ ...change, claimableInMs: null }))),
+  })),
   ...BROKEN_LOG_PAGES,
   broken(9, "findWorkers has no limit", (store) => ({
     findWorkers: (page) => store.findWorkers({ ...page, limit: 1_000 }),

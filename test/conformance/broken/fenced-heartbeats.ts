@@ -9,7 +9,8 @@ export const BROKEN_HEARTBEATS = [
         const run = await findRun(store, runId)
         if (run === undefined || run.attempt !== attempt || run.state === "running") continue
         const { state: ifState, failures, lost, message, details, error } = run
-        const rest = { outcome: null, message, details, error, reason: null, by: null, failures, lost }
+        const unsaid = { outcome: null, progress: null, reason: null, by: null }
+        const rest = { ...unsaid, message, details, error, failures, lost }
         const change = {
           runId,
           ifState,

@@ -1,5 +1,6 @@
 import { type Instant, isFinished, type Run, type Store } from "belfry/store"
 import { allRuns, type BrokenStore, broken, findRun, type Skewed, writing } from "./breaking.ts"
+import { BROKEN_DUE_AT } from "./due-at.ts"
 
 /** Each operation by itself, with a clock that is ten minutes wrong. */
 const skewed: readonly BrokenStore[] = (
@@ -44,7 +45,7 @@ const clocks = [
       store.fire(plans.map((plan) => ({ ...plan, runs: plan.runs.map((run) => ({ ...run, delayMs: 0 })) }))),
   })),
   broken(2, "a delay is counted in whole seconds", (store) =>
-    writing(store, (run) => ({ ...run, delayMs: Math.ceil(run.delayMs / 1_000) * 1_000 })),
+    writing(store, (run) => ({ ...run, delayMs: Math.ceil((run.delayMs ?? 0) / 1_000) * 1_000 })),
   ),
   broken(2, "one lease for all tasks of a claim", (store) => ({
     claim: (request) =>
@@ -263,4 +264,4 @@ function pruning(store: Store, isDoomed: (run: Run, oldest: Instant) => boolean)
   }
 }
 
-export const BROKEN_ONE_CLOCK = [...skewed, ...clocks, ...due]
+export const BROKEN_ONE_CLOCK = [...skewed, ...clocks, ...due, ...BROKEN_DUE_AT]

@@ -83,7 +83,8 @@ export const BROKEN_REPEATABLE = [
         const there = await findRun(store, id)
         if (answers[index]!.outcome !== "exists" || there?.state !== "pending") continue
         const { state, attempt, failures, lost, message, details, error } = there
-        const rest = { failures, lost, message, details, error, outcome: null, reason: null, by: null }
+        const unsaid = { outcome: null, progress: null, reason: null, by: null }
+        const rest = { ...unsaid, failures, lost, message, details, error }
         await store.transition([
           { runId: id, ifState: state, ifAttempt: attempt, state, claimableInMs: delayMs, ...rest },
         ])
@@ -103,6 +104,7 @@ export const BROKEN_REPEATABLE = [
           message: null,
           details: null,
           error: null,
+          progress: null,
           reason: null,
           by: null,
         }

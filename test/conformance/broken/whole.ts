@@ -1,4 +1,4 @@
-import { type Attempt, isFinished, type NewRun } from "belfry/store"
+import { type Attempt, isFinished, type NewRun, type Progress } from "belfry/store"
 import { broken, each, findRun, findSchedule, reading, roundTrip } from "./breaking.ts"
 import { BROKEN_LOG_ORDER } from "./logs.ts"
 import { BROKEN_WHOLE_COUNTS } from "./whole-counts.ts"
@@ -8,6 +8,19 @@ const changes = [
   broken(1, "a change forgets its details", (store) => ({
     transition: (changes) => store.transition(changes.map((change) => ({ ...change, details: null }))),
   })),
+  broken(1, "a change forgets its progress", (store) => ({
+    transition: (changes) => store.transition(changes.map((change) => ({ ...change, progress: null }))),
+  })),
+  broken(1, "a change without progress wipes what the heartbeats have stored", (store) => {
+    const said = new Map<string, Progress | null>()
+    return {
+      ...reading(store, (run) => ({ ...run, progress: said.has(run.id) ? said.get(run.id)! : run.progress })),
+      transition(changes) {
+        for (const { runId, state, progress } of changes) if (isFinished(state)) said.set(runId, progress)
+        return store.transition(changes)
+      },
+    }
+  }),
   broken(1, "the story keeps ten attempts", (store) =>
     reading(store, (run) => ({ ...run, attempts: run.attempts.slice(-10) })),
   ),

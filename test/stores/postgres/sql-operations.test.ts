@@ -1,6 +1,9 @@
 import assert from "node:assert/strict"
 import { setTimeout as sleep } from "node:timers/promises"
 import { beforeEach, describe, test } from "vitest"
+import { cancel, release, retry } from "../../../src/core/run.ts"
+import { aRun, LONG_MS } from "../../../src/store/laws/factories.ts"
+import { claimed } from "../../../src/store/laws/steps.ts"
 import { anOpenStore, until } from "./scratch.ts"
 import { anIntegrator, DAILY } from "./sql-integrator.ts"
 
@@ -117,6 +120,29 @@ describe("what happened is in two views", () => {
       ["nightly", true, "Sent", { pages: 3 }, "manual"],
     )
     assert.ok(Number(run!["duration_ms"]) >= 0 && run!["performed_by"] !== "")
+  })
+
+  test("a run is late from when it was due, or from when it was given back", async () => {
+    const store = await anOpenStore(self.url)
+    const tasks = [{ name: "unoffered", leaseMs: LONG_MS }]
+    const lateMs = async () => Number((await sql("select late_ms from belfry.run_history"))[0]!["late_ms"])
+    await store.enqueue([
+      aRun({ id: "late", task: "unoffered", delayMs: null, notBefore: Date.now() - LONG_MS }),
+    ])
+
+    const first = await claimed(store, "late", { tasks })
+    assert.equal(await lateMs(), first.startedAt! - first.dueAt!)
+    assert.ok((await lateMs()) >= LONG_MS)
+
+    await store.transition([release(first, "stopping")])
+    const second = await claimed(store, "late", { tasks })
+    const expected = second.startedAt! - second.attempts[0]!.endedAt
+    assert.equal(await lateMs(), expected)
+
+    await store.transition([cancel(second, { reason: null, by: null })!])
+    assert.equal(await lateMs(), expected)
+    await store.transition([retry({ ...second, state: "cancelled" }, null)!])
+    assert.equal(await lateMs(), expected)
   })
 })
 

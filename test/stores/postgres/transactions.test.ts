@@ -12,15 +12,16 @@ let scheduler: Scheduler
 let behave: (context: {
   client: pg.PoolClient
   complete(result?: unknown): Promise<void>
+  progress(fraction: number, message?: string): void
 }) => Promise<unknown>
 
 const charge = defineTask<unknown, unknown>({
   name: "charge",
   retry: { attempts: 2, delay: 10 },
-  async run({ complete }) {
+  async run({ complete, progress }) {
     const client = await pool.connect()
     try {
-      return await behave({ client, complete: (result) => complete(client, result) })
+      return await behave({ client, complete: (result) => complete(client, result), progress })
     } finally {
       client.release()
     }
@@ -105,6 +106,19 @@ describe("complete() inside a task's transaction", () => {
     assert.deepEqual([run.state, run.message, run.details], ["succeeded", "Charged", { cents: 100 }])
     assert.equal((await pool.query("select 1 from orders")).rowCount, 1)
     assert.equal(run.attempts.length, 1)
+  })
+
+  test("the progress reported before is stored with the end", async () => {
+    behave = async ({ client, complete, progress }) => {
+      progress(0.25)
+      progress(1, "charged")
+      await client.query("begin")
+      await complete()
+      await client.query("commit")
+    }
+
+    const run = await performed()
+    assert.deepEqual([run.state, run.progress], ["succeeded", { fraction: 1, message: "charged" }])
   })
 
   test("what comes after the commit changes nothing", async () => {

@@ -19,13 +19,18 @@ export const CHANGE = engineFunction({
   changed as (
     update belfry.runs as r
     set state = c.state,
-      claimable_at = clock.now + c.claimable_in_ms * interval '1 millisecond',
+      -- A run that waits again without a time of its own keeps its place.
+      claimable_at = case
+        when c.state in ('pending', 'running')
+        then coalesce(clock.now + c.claimable_in_ms * interval '1 millisecond', r.due_at, clock.now)
+      end,
       completed_at = case when c.state in ('pending', 'running') then null else clock.now end,
       failures = c.failures,
       lost = c.lost,
       message = c.message,
       details = c.details::jsonb,
       error = c.error,
+      progress = coalesce(c.progress::jsonb, r.progress),
       reason = coalesce(c.reason, r.reason),
       by_name = coalesce(c.by_name, r.by_name),
       slot = case when c.state = 'running' then r.slot end,

@@ -36,6 +36,7 @@ export const CLAIM = engineFunction({
     set state = 'running',
       attempt = r.attempt + 1,
       worker_id = for_worker,
+      due_at = r.claimable_at,
       started_at = this_instant,
       claimable_at = this_instant + leases_ms[array_position(of_tasks, r.task)] * interval '1 millisecond',
       progress = null,
@@ -43,7 +44,7 @@ export const CLAIM = engineFunction({
       attempts = case
         when r.state = 'running'
         then belfry.with_attempt(
-          r.attempts, r.attempt, r.worker_id, r.started_at, r.claimable_at,
+          r.attempts, r.attempt, r.worker_id, r.due_at, r.started_at, r.claimable_at,
           case when r.confirmed_attempt = r.attempt then 'lost' else 'unconfirmed' end,
           null
         )

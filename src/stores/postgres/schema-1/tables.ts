@@ -141,6 +141,8 @@ export const TABLES = `
     reason text,
     by_name text,
     worker_id text,
+    -- What claimable_at was when the newest attempt began.
+    due_at timestamptz,
     started_at timestamptz,
     message text,
     details jsonb,
@@ -218,7 +220,8 @@ export const TABLES = `
 
   -- A run's story with one more attempt ended; the newest fifty are kept.
   create function belfry.with_attempt(
-    attempts jsonb, attempt integer, worker_id text, started_at timestamptz, ended_at timestamptz, outcome text, error text
+    attempts jsonb, attempt integer, worker_id text, due_at timestamptz, started_at timestamptz, ended_at timestamptz,
+    outcome text, error text
   ) returns jsonb language sql immutable
   set search_path = pg_catalog, pg_temp
   as $$
@@ -229,6 +232,7 @@ export const TABLES = `
     end || jsonb_build_object(
       'attempt', attempt,
       'workerId', coalesce(worker_id, ''),
+      'dueAt', round(extract(epoch from coalesce(due_at, started_at, ended_at)) * 1000),
       'startedAt', round(extract(epoch from coalesce(started_at, ended_at)) * 1000),
       'endedAt', round(extract(epoch from ended_at) * 1000),
       'outcome', outcome,

@@ -63,7 +63,16 @@ export const VIEWS = `
     -- Who asked for it, or changed it last; null for what the timetable fired.
     r.by_name as requested_by,
     r.worker_id as performed_by,
-    round(extract(epoch from r.started_at - r.scheduled_for) * 1000)::bigint as late_ms,
+    r.due_at,
+    -- Counts from when it was due; after it was given back, from the end of the attempt before. An attempt that has ended is in
+    -- attempts only after the next change.
+    round(extract(epoch from r.started_at - greatest(
+      r.due_at,
+      to_timestamp((r.attempts -> case
+        when (r.attempts -> -1 ->> 'attempt')::integer = r.attempt then -2
+        else -1
+      end ->> 'endedAt')::numeric / 1000.0)
+    )) * 1000)::bigint as late_ms,
     r.attempt as attempts,
     r.error,
     r.reason

@@ -8,7 +8,7 @@ import { RUN_CHANGE } from "../run-lists.ts"
 
 export const CHANGE_RUNS = `
   select f.is_awaited, f.changed
-  from belfry.change($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) as f`
+  from belfry.change(${RUN_CHANGE.map((_, index) => `$${index + 1}`).join(", ")}) as f`
 
 export const NO_CHANGES = RUN_CHANGE.map(() => null)
 

@@ -1,7 +1,7 @@
 import { KINDS } from "./kinds.ts"
 
 /**
- * Adds new runs. The head of their kind is the state, the task, the priority, a delay, whether they hold their schedule's key
+ * Adds new runs. The head of their kind is the state, the task, the priority, a delay or '', whether they hold their schedule's key
  * alone, and whether an instant to wait for follows their ids. Only what is there is sent, and goes into the hash as it is.
  * Needs `RUNS` and `INSTANTS` before it.
  */
@@ -65,6 +65,9 @@ local function is_stored(id)
 end
 
 local function due_at(delay, not_before)
+  if delay == '' then
+    return not_before or now_text
+  end
   local at = now + delay
   if not_before and tonumber(not_before) > at then
     return not_before

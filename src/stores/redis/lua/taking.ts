@@ -10,7 +10,7 @@ const places = (fields: readonly string[]) =>
  */
 export const TAKING = `
 local FIRST, THEN = { ${places(FIRST_FIELDS)} }, { ${places(FURTHER_FIELDS)} }
-local STATE, ATTEMPT, SCHEDULE, LIMIT = FIRST.state, FIRST.attempt, FIRST.schedule_id, FIRST.concurrency_limit
+local STATE, ATTEMPT, SCHEDULE, LIMIT, DUE = FIRST.state, FIRST.attempt, FIRST.schedule_id, FIRST.concurrency_limit, FIRST.due_at
 local FURTHER = STATE + 1
 
 local function read_to_give(id)
@@ -83,9 +83,9 @@ local function go_on(id, run, due_at)
   local further = run[FURTHER]
   local worker_id, started_at = further[THEN.worker_id], further[THEN.started_at]
   if run[STATE] == 'running' then
-    local silent = { attempt = run[ATTEMPT], worker_id = worker_id, started_at = started_at }
+    local silent = { attempt = run[ATTEMPT], worker_id = worker_id, due_at = run[DUE], started_at = started_at }
     local is_lost = further[THEN.confirmed_attempt] == run[ATTEMPT]
-    tell_attempt(id, silent, is_lost and 'lost' or 'unconfirmed', due_at, false)
+    tell_attempt(id, silent, is_lost and 'lost' or 'unconfirmed', tonumber(due_at), false)
     if is_lost then
       further[THEN.lost] = whole((further[THEN.lost] or 0) + 1)
       call('HSET', RUNS .. id, 'lost', further[THEN.lost])
@@ -127,7 +127,8 @@ end
 local function give(id, run, source, due_at)
   count_as_running(run, source.task)
   local attempt = run[ATTEMPT] and go_on(id, run, due_at) or '1'
-  call('HSET', RUNS .. id, 'state', 'running', 'attempt', attempt, 'worker_id', worker, 'started_at', now_text)
+  run[DUE] = due_at
+  call('HSET', RUNS .. id, 'state', 'running', 'attempt', attempt, 'worker_id', worker, 'due_at', due_at, 'started_at', now_text)
   put(source.queue, id, source.leased_until)
 end
 `

@@ -86,11 +86,11 @@ local function longest_due(sources)
       best, best_at = source, at
     end
   end
-  return best, best_at
+  return best
 end
 
-local function offer(source, due_at)
-  local id = source.runs[source.at]
+local function offer(source)
+  local id, due_at = source.runs[source.at], source.runs[source.at + 1]
   source.at = source.at + 2
   examined = examined + 1
   local run = read_to_give(id)
@@ -110,10 +110,10 @@ end
 
 local is_cut = false
 for _, priority in ipairs(priorities) do
-  local source, due_at = longest_due(due[priority])
+  local source = longest_due(due[priority])
   while source and #given < limit and not is_cut do
-    offer(source, due_at)
-    source, due_at = longest_due(due[priority])
+    offer(source)
+    source = longest_due(due[priority])
     is_cut = examined == ${EXAMINED_MAX}
   end
 end
@@ -160,7 +160,7 @@ export async function claimRuns(
         try {
           runs.push(claimedRunOf(ids[place]!, rows[place]!, held))
         } catch (error) {
-          const attempt = Number(rows[place]![7] ?? 0) + 1
+          const attempt = Number(rows[place]![8] ?? 0) + 1
           unreadable.push(endUnreadable({ id: ids[place]!, attempt }, unreadableBecause(error)))
         }
       }

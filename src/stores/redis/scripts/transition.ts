@@ -74,8 +74,8 @@ local function tell_attempts(id, run, kind, at)
   if is_unfinished[run.state] and (outcome == '' or not goes_on) then
     return
   end
-  local fields = call('HMGET', RUNS .. id, 'worker_id', 'started_at', 'completed_at', 'outcome', 'error')
-  local told = { attempt = run.attempt, worker_id = fields[1], started_at = fields[2] }
+  local fields = call('HMGET', RUNS .. id, 'worker_id', 'started_at', 'completed_at', 'outcome', 'error', 'due_at')
+  local told = { attempt = run.attempt, worker_id = fields[1], due_at = fields[6], started_at = fields[2] }
   if fields[4] then
     tell_attempt(id, told, fields[4], tonumber(fields[3]), fields[5])
   end
@@ -93,13 +93,22 @@ local function write_change(id, run, kind, at)
   call('HSET', key, unpack(fields_of(kind, at)))
 end
 
+-- When it is due, or when it ended. A run that waits again without a time of its own keeps its place.
+local function instant_after(id, state, due_in)
+  if due_in then
+    return whole(now + due_in)
+  end
+  local due_at = is_unfinished[state] and call('HGET', RUNS .. id, 'due_at')
+  return tonumber(due_at) and due_at or now_text
+end
+
 -- Everything it is found by.
 local function move_run(id, run, state, due_in)
   move(id)
   local was_in_schedule = is_in_schedule(run)
   leave(id, run)
   run.state = state
-  enter(id, run, due_in and whole(now + due_in) or now_text)
+  enter(id, run, instant_after(id, state, due_in))
   if is_in_schedule(run) and not was_in_schedule then
     list_in_schedule(id, run)
   elseif was_in_schedule and not is_in_schedule(run) then
@@ -204,6 +213,7 @@ function pushChange(args: Args, kinds: Kinds, change: RunChange): void {
   add("message", change.message)
   add("details", jsonTextOrNull(change.details))
   add("error", change.error)
+  add("progress", jsonTextOrNull(change.progress))
   add("reason", change.reason)
   add("by", change.by)
   const { ifState, ifAttempt, state, outcome } = change

@@ -1,13 +1,13 @@
 import type { Instant } from "../../../core/instant.ts"
-import { isFinished, type RunChange, type RunState } from "../../../core/run.ts"
+import { claimableAfter, isFinished, type RunChange, type RunState } from "../../../core/run.ts"
 import type { Hint, TransitionAnswer } from "../../../store/store.ts"
 import { finite, jsonText } from "../../shared/apart.ts"
 import type { Connection } from "../connection.ts"
-import { attemptsIn, withAttempt } from "../rows.ts"
+import { attemptsIn, textOrNull, withAttempt } from "../rows.ts"
 import { holderOf } from "./enqueuing.ts"
 
 export const SELECT_CHANGED = `
-  select id, state, attempt, live_key, concurrency_limit, worker_id, started_at, attempts
+  select id, state, attempt, live_key, concurrency_limit, worker_id, due_at, started_at, attempts
   from belfry_runs
   where id in (select value from json_each(?))`
 
@@ -21,6 +21,7 @@ const UPDATE_RUN = `
     message = ?,
     details = ?,
     error = ?,
+    progress = coalesce(?, progress),
     reason = coalesce(?, reason),
     by_name = coalesce(?, by_name),
     worker_id = ?,
@@ -34,6 +35,7 @@ interface ChangedRow {
   readonly live_key: string | null
   readonly concurrency_limit: number | null
   readonly worker_id: string | null
+  readonly due_at: Instant | null
   readonly started_at: Instant | null
   readonly attempts: string
 }
@@ -83,7 +85,8 @@ function changeRun(
 }
 
 function applyChange(connection: Connection, row: ChangedRow, change: RunChange, now: Instant): ChangedRow {
-  const { state, claimableInMs, failures, lost, outcome, message, details, error, reason, by } = change
+  const { state, failures, lost, outcome, message, details, error, reason, by } = change
+  const claimableAt = claimableAfter(change, row.due_at, now)
   const isEnded = outcome !== null
   const workerId = isEnded ? null : row.worker_id
   const attempts = isEnded ? storyOf(row, { outcome, at: now, error }) : row.attempts
@@ -91,13 +94,14 @@ function applyChange(connection: Connection, row: ChangedRow, change: RunChange,
     .prepare(UPDATE_RUN)
     .run(
       state,
-      claimableInMs === null ? null : now + finite(claimableInMs),
+      claimableAt === null ? null : finite(claimableAt),
       isFinished(state) ? now : null,
       failures,
       lost,
       message,
       jsonText(details),
       error,
+      textOrNull(change.progress),
       reason,
       by,
       workerId,
@@ -108,8 +112,8 @@ function applyChange(connection: Connection, row: ChangedRow, change: RunChange,
 }
 
 function storyOf(row: ChangedRow, ended: Parameters<typeof withAttempt>[1]): string {
-  const { attempt, worker_id: workerId, started_at: startedAt } = row
+  const { attempt, worker_id: workerId, due_at: dueAt, started_at: startedAt } = row
   return JSON.stringify(
-    withAttempt({ attempt, workerId, startedAt, attempts: attemptsIn(row.attempts) }, ended),
+    withAttempt({ attempt, workerId, dueAt, startedAt, attempts: attemptsIn(row.attempts) }, ended),
   )
 }
