@@ -3,6 +3,7 @@ import type { Hint, Store } from "belfry/store"
 import { test } from "vitest"
 import { aHeartbeat, aPlan, aRun, aSchedule } from "../../../src/store/laws/factories.ts"
 import { created } from "../../../src/store/laws/steps.ts"
+import { SCHEMA } from "../../../src/stores/redis/opening.ts"
 import { startRedis } from "../../support/redis.ts"
 import { aClient, aFreshStore, anOpenStore, atTheEnd, until } from "./scratch.ts"
 
@@ -35,7 +36,7 @@ test("a store whose keys are deleted under it notices at the next heartbeat, onc
   await until(() => heard.length > 0, "it notices")
   await store.heartbeat(aHeartbeat())
   assert.deepEqual(heard, ["forgotten"])
-  assert.equal(await client.hget("{belfry}:schema", "version"), "3")
+  assert.equal(await client.hget("{belfry}:schema", "version"), String(SCHEMA))
 })
 
 test("a store whose keys are deleted under it notices when it looks for what is due, once", async () => {
