@@ -44,6 +44,7 @@ export type {
   BackfillOptions,
   Because,
   CreateOptions,
+  ScheduleQuery,
   Schedules,
   TriggerNowOptions,
   TriggerNowResult,

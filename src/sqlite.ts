@@ -1,6 +1,8 @@
+import { checked } from "./core/checked.ts"
 import { systemClock } from "./engine/clock.ts"
 import type { LockBackend } from "./lock/backend.ts"
 import type { Store } from "./store/store.ts"
+import { SQLITE_OPTIONS, storeDoor } from "./store-options.ts"
 import { createSqliteLocks } from "./stores/sqlite/locks.ts"
 import { createSqliteStore } from "./stores/sqlite/sqlite-store.ts"
 
@@ -18,7 +20,12 @@ export interface SqliteOptions {
 
 /** A store in one file, for any number of processes on this host: the embedded default, with nothing to set up. */
 export function sqlite(options: string | SqliteOptions): Store {
-  const { path, durability = "normal" } = typeof options === "string" ? { path: options } : options
+  const given = checked(
+    typeof options === "string" ? { path: options } : options,
+    SQLITE_OPTIONS,
+    storeDoor("sqlite"),
+  )
+  const { path, durability = "normal" } = given
   return createSqliteStore({ path, durability, lockDeadlineMs: LOCK_DEADLINE_MS }, systemClock)
 }
 

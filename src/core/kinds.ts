@@ -34,6 +34,15 @@ export function text(length: { min: number; max: number }): Kind<string> {
   }
 }
 
+/** An address that may hold a password: no error shows it. */
+export const address: Kind<string> = {
+  allowed: "the address of a server",
+  read(value, at) {
+    if (typeof value === "string" && value !== "" && !isUnkept(value)) return value
+    throw refusal(at, "is not the address of a server")
+  },
+}
+
 /** PostgreSQL refuses both, and elsewhere they come back as something else. */
 function isUnkept(value: string): boolean {
   return value.includes("\0") || !value.isWellFormed()
@@ -191,6 +200,17 @@ export function shortOr<Name extends string, Table extends OptionTable & Record<
 /** Read, and then made into something else. */
 export function made<Value, Made>(kind: Kind<Value>, make: (value: Value, at: Place) => Made): Kind<Made> {
   return { ...kind, read: (value, at) => make(kind.read(value, at), at) }
+}
+
+/** Checked, and passed on as it was given, to a function that reads it itself. */
+export function asGiven<Given>(kind: Kind<unknown>): Kind<Given> {
+  return {
+    ...kind,
+    read(value, at) {
+      kind.read(value, at)
+      return value as Given
+    },
+  }
 }
 
 /** Checked elsewhere. */

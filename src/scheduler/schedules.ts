@@ -12,7 +12,7 @@ import type { Clock } from "../engine/clock.ts"
 import { type AnyTask, type PayloadOption, type Task, validatePayload } from "../engine/task.ts"
 import { accepted } from "../store/refused.ts"
 import type { Store } from "../store/store.ts"
-import { BACKFILL_MAX, type BackfillPlan, type BackfillRange, doBackfill, planBackfill } from "./backfill.ts"
+import { type BackfillPlan, type BackfillRange, doBackfill, planBackfill } from "./backfill.ts"
 import { editSchedule, requireSchedule, steerSchedule } from "./change-schedule.ts"
 import { checkDependencies } from "./dependencies.ts"
 import { type Ledger, type LedgerPage, readLedger } from "./ledger.ts"
@@ -30,6 +30,7 @@ import {
   PAUSE_OPTIONS,
   PLAN_BACKFILL_OPTIONS,
   PREVIEW_OPTIONS,
+  SCHEDULE_QUERY,
   UPDATE_BASE,
   whyOf,
 } from "./steering-options.ts"
@@ -50,6 +51,16 @@ export type CreateOptions<Input> = ScheduleOptions &
     /** Fire once at creation, too. */
     readonly startImmediately?: boolean
   }
+
+export interface ScheduleQuery {
+  readonly owner?: string
+  readonly task?: AnyTask | string
+  readonly tag?: string
+  /** The last id of the page before. */
+  readonly after?: string
+  /** The size of a page; without it all are listed. */
+  readonly limit?: number
+}
 
 export interface TriggerNowResult {
   /** `skipped`: the overlap policy is `skip` and `runId` is still unfinished. */
@@ -123,15 +134,14 @@ export class Schedules {
   }
 
   /** By id. All of them, or with `limit` a page; `after` is the last id of the page before. */
-  async list(
-    filter: { owner?: string; task?: string; tag?: string; after?: string; limit?: number } = {},
-  ): Promise<readonly ScheduleView[]> {
+  async list(query: ScheduleQuery = {}): Promise<readonly ScheduleView[]> {
+    const { after = null, limit, ...rest } = checked(query, SCHEDULE_QUERY, doorOf("list"))
     await this.#ready()
-    const { after = null, limit, ...rest } = filter
+    const filter = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
     const found: ScheduleView[] = []
     for (let afterId = after; ; afterId = found.at(-1)!.id) {
-      const size = limit === undefined ? LIST_PAGE : pageSize(limit)
-      const page = await this.#store.findSchedules(rest, { afterId, limit: size })
+      const size = limit ?? LIST_PAGE
+      const page = await this.#store.findSchedules(filter, { afterId, limit: size })
       found.push(...page.map(scheduleView))
       if (limit !== undefined || page.length < size) return found
     }
@@ -313,7 +323,3 @@ function startingNow(id: string, definition: ScheduleDefinition, now: Instant): 
 
 /** How many are read at once where all are asked for. */
 const LIST_PAGE = 500
-
-function pageSize(limit: number): number {
-  return Math.min(Math.max(1, Math.floor(limit)), BACKFILL_MAX)
-}

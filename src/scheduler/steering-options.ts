@@ -19,7 +19,7 @@ import { CONCURRENCY, LOOKUP, PAGE, TASK_NAME, taskOr } from "../core/limits.ts"
 import type { When } from "../core/options.ts"
 import type { Why } from "../core/steer.ts"
 import { BACKFILL_MAX, type BackfillRange } from "./backfill.ts"
-import type { BackfillOptions, Because, CreateOptions } from "./schedules.ts"
+import type { BackfillOptions, Because, CreateOptions, ScheduleQuery } from "./schedules.ts"
 
 /** What the methods of `scheduler.schedules` take, but for the schedule itself. */
 
@@ -60,6 +60,14 @@ export const BACKFILL_PLAN = required(
     occurrences: required(list(instant, { max: BACKFILL_MAX })),
   }),
 )
+
+export const SCHEDULE_QUERY = {
+  owner: LOOKUP,
+  task: taskOr(LOOKUP),
+  tag: LOOKUP,
+  after: LOOKUP,
+  limit: PAGE,
+} satisfies Record<keyof ScheduleQuery, Kind<unknown>>
 
 export const BACKFILL_OPTIONS = {
   concurrency: CONCURRENCY,
