@@ -27,13 +27,13 @@ const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
     "a lease that is no duration",
     { lease: "long" },
     "BELFRY_DURATION_INVALID",
-    /lease "long" is not a duration/,
+    /lease is "long", which is not a duration/,
   ],
   [
     "a retention that is none",
     { retention: { age: "ever" } },
     "BELFRY_DURATION_INVALID",
-    /retention.age "ever"/,
+    /retention.age is "ever"/,
   ],
 ]
 for (const [name, options, code, message] of REFUSED) {
