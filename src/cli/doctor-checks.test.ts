@@ -26,3 +26,19 @@ test("one that fired just now, or never, is none", () => {
     ["ok", "ok", "ok"],
   )
 })
+
+test("schedules that wait for one another are a problem, with the cycle", () => {
+  const on = (scheduleId: string) => ({ dependsOn: [{ scheduleId, withinMs: 1 }] })
+  const schedules = [
+    aSchedule({ id: "a", ...on("b") }),
+    aSchedule({ id: "b", ...on("a") }),
+    aSchedule({ id: "c", ...on("a") }),
+  ]
+
+  const checks = checkSchedules(schedules.map(scheduleView), AN_INSTANT)
+
+  const { result, message, remedy } = checks.find(({ name }) => name === "cycles")!
+  assert.equal(result, "problem")
+  assert.equal(message, "a → b → a wait for one another and never fire")
+  assert.equal(remedy, "Break it: belfry schedule set a --unset depends-on")
+})

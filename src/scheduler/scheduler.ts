@@ -21,7 +21,7 @@ import {
   type ReconcileReport,
   reconcileDeclared,
 } from "./declared.ts"
-import { missingAmong } from "./dependencies.ts"
+import { dependenciesOf, missingAmong } from "./dependencies.ts"
 import type { Enqueued, EnqueueOptions } from "./enqueue.ts"
 import { withOwnHints } from "./hinting-store.ts"
 import { Runs } from "./runs.ts"
@@ -116,7 +116,7 @@ export class Scheduler {
       store: this.#store,
       clock,
       tasks: this.#tasks,
-      declared: idsOf(defined),
+      declared: dependenciesOf(defined),
       ready,
     })
     this.runs = new Runs({ store: this.#store, clock, ready })
@@ -162,7 +162,7 @@ export class Scheduler {
    */
   within(transaction: unknown): WithinTransaction {
     const ready = () => this.#open()
-    const declared = idsOf([...this.#set.declared, ...this.#local])
+    const declared = dependenciesOf([...this.#set.declared, ...this.#local])
     return new WithinTransaction(this.#given, transaction, {
       clock: this.#clock,
       tasks: this.#tasks,
@@ -243,10 +243,8 @@ export class Scheduler {
   /** Not refused: the schedule may be another program's, which is deployed a moment later. */
   async #warnOfMissing(): Promise<void> {
     const declared = [...this.#set.declared, ...this.#local]
-    const known = idsOf(declared)
-    const wanted = declared.flatMap(({ definition }) =>
-      definition.dependsOn.map(({ scheduleId }) => scheduleId),
-    )
+    const known = dependenciesOf(declared)
+    const wanted = [...known.values()].flat()
     const missing = await missingAmong(this.#store, new Set(wanted.filter((id) => !known.has(id))))
     if (missing.length === 0) return
     const text =
@@ -258,10 +256,6 @@ export class Scheduler {
 /** Makes a scheduler. Mistakes in tasks and schedules are thrown here; nothing is started. */
 export function createScheduler(options: SchedulerOptions): Scheduler {
   return new Scheduler(options)
-}
-
-function idsOf(declared: readonly Declared[]): ReadonlySet<string> {
-  return new Set(declared.map(({ id }) => id))
 }
 
 function tasksByName(tasks: readonly AnyTask[]): ReadonlyMap<string, AnyTask> {

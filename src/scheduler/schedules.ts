@@ -1,5 +1,6 @@
 import { checked, checkedValue } from "../core/checked.ts"
 import { defineSchedule, newSchedule } from "../core/definition.ts"
+import type { Dependencies } from "../core/dependency-cycles.ts"
 import { BelfryError } from "../core/errors.ts"
 import type { Instant } from "../core/instant.ts"
 import { toPayload } from "../core/json.ts"
@@ -80,15 +81,15 @@ export class Schedules {
   readonly #store: Store
   readonly #clock: Clock
   readonly #tasks: ReadonlyMap<string, AnyTask>
-  readonly #declared: ReadonlySet<string>
+  readonly #declared: Dependencies
   readonly #ready: () => Promise<void>
 
   constructor(about: {
     store: Store
     clock: Clock
     tasks: ReadonlyMap<string, AnyTask>
-    /** Ids that this process declares; local ones are in no store. */
-    declared: ReadonlySet<string>
+    /** What this process declares, and what that depends on; local schedules are in no store. */
+    declared: Dependencies
     ready: () => Promise<void>
   }) {
     this.#store = about.store

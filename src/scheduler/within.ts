@@ -1,3 +1,4 @@
+import type { Dependencies } from "../core/dependency-cycles.ts"
 import { BelfryError } from "../core/errors.ts"
 import type { Clock } from "../engine/clock.ts"
 import type { AnyTask, Task } from "../engine/task.ts"
@@ -36,7 +37,7 @@ export class WithinTransaction {
 interface Parts {
   readonly clock: Clock
   readonly tasks: ReadonlyMap<string, AnyTask>
-  readonly declared: ReadonlySet<string>
+  readonly declared: Dependencies
   ready(): Promise<void>
 }
 
