@@ -34,21 +34,11 @@ export type { Ledger, LedgerCursor, LedgerEntry, LedgerPage } from "./scheduler/
 export type { OccurrenceView } from "./scheduler/preview.ts"
 export type { RunQuery, Runs } from "./scheduler/runs.ts"
 export type { ScheduleChanges } from "./scheduler/schedule-options.ts"
-export {
-  createScheduler,
-  type Scheduler,
-  type SchedulerOptions,
-  type StartOptions,
-} from "./scheduler/scheduler.ts"
-export type {
-  BackfillOptions,
-  Because,
-  CreateOptions,
-  ScheduleQuery,
-  Schedules,
-  TriggerNowOptions,
-  TriggerNowResult,
-} from "./scheduler/schedules.ts"
+export { createScheduler, type Scheduler } from "./scheduler/scheduler.ts"
+export type { SchedulerOptions, StartOptions } from "./scheduler/scheduler-options.ts"
+export type { Schedules } from "./scheduler/schedules.ts"
+export type { BackfillOptions, Because, CreateOptions, ScheduleQuery } from "./scheduler/steering-options.ts"
+export type { TriggerNowOptions, TriggerNowResult } from "./scheduler/trigger.ts"
 export type {
   AttemptView,
   LogLineView,

@@ -92,6 +92,13 @@ export function newSchedule(id: string, definition: ScheduleDefinition, now: Ins
   )
 }
 
+/** Planned from the moment before, with an occurrence added at creation itself. */
+export function newScheduleDueNow(id: string, definition: ScheduleDefinition, now: Instant): Schedule {
+  const schedule = newSchedule(id, definition, now)
+  const first = { scheduledFor: now, dueAt: now, reason: "Started immediately", by: null }
+  return { ...schedule, coveredUntil: now - 1, nextRunAt: now, finishedAt: null, overrides: [first] }
+}
+
 const TRIGGER_OPTIONS = {
   cron: text({ min: 1, max: EXPRESSION_MAX }),
   dayMatch: choice("either", "both"),

@@ -9,7 +9,7 @@ import type { Declared } from "../core/reconcile.ts"
 import { planAnew } from "../core/steer.ts"
 import { type Clock, systemClock } from "../engine/clock.ts"
 import { Engine, type Role } from "../engine/engine.ts"
-import { Events, type Hooks } from "../engine/events.ts"
+import { Events } from "../engine/events.ts"
 import { jsonLogger, type Logger } from "../engine/logger.ts"
 import { DEFAULT_RETENTION } from "../engine/pruning.ts"
 import type { AnyTask, DeclaredSchedule, Task } from "../engine/task.ts"
@@ -22,7 +22,7 @@ import {
   reconcileDeclared,
 } from "./declared.ts"
 import { dependenciesOf, missingAmong } from "./dependencies.ts"
-import type { Enqueued, EnqueueOptions } from "./enqueue.ts"
+import type { EnqueueArguments, Enqueued, EnqueueOptions } from "./enqueue.ts"
 import { withOwnHints } from "./hinting-store.ts"
 import { Runs } from "./runs.ts"
 import {
@@ -30,50 +30,16 @@ import {
   doorOf,
   type GivenOptions,
   RECONCILE_OPTIONS,
+  type SchedulerOptions,
   START_OPTIONS,
   STOP_OPTIONS,
+  type StartOptions,
   WORKERS_PAGE,
 } from "./scheduler-options.ts"
 import { Schedules } from "./schedules.ts"
-import { type WorkerView, workerView } from "./views.ts"
+import type { WorkerView } from "./views.ts"
 import { enqueueOne, WithinTransaction } from "./within.ts"
-
-export interface SchedulerOptions {
-  readonly store: Store
-  readonly tasks?: readonly AnyTask[]
-  /** Declared in code: reconciled with the store at start. */
-  readonly schedules?: readonly DeclaredSchedule[]
-  /** Whose code this is. Several applications on one store need one each. */
-  readonly owner?: string
-  /** Rises with each deploy: processes of an older release then leave the newer one's schedules alone. */
-  readonly release?: number
-  /** Delete stored schedules of this owner that are no longer declared. On if an `owner` is named. */
-  readonly prune?: boolean
-  /** How many runs this process performs at once; 10 unless said. */
-  readonly concurrency?: number
-  /** How long a worker may be silent before its runs are taken over; 30 seconds unless said. */
-  readonly lease?: Duration
-  /** However quiet the store is, look this often; 60 seconds unless said. Hints and timers make it faster. */
-  readonly pollInterval?: Duration
-  /** At least this long between two claims; none unless said. */
-  readonly nextDelay?: Duration
-  /** How long finished runs are kept (30 days), and how many of each schedule stay whatever their age (100). */
-  readonly retention?: { readonly age?: Duration; readonly perSchedule?: number }
-  readonly hooks?: Hooks
-  /** A pino logger fits. Warnings and errors go to standard error unless said. */
-  readonly logger?: Logger
-  readonly clock?: Clock
-}
-
-export interface StartOptions {
-  /** `fire`: turn due schedules into runs. `work`: perform runs of this process's tasks. Both unless said. */
-  readonly roles?: readonly Role[]
-}
-
-/** The arguments after the task: the payload may be left out where the task accepts nothing. */
-export type EnqueueArguments<Input> = undefined extends Input
-  ? [payload?: Input, options?: EnqueueOptions]
-  : [payload: Input, options?: EnqueueOptions]
+import { Workers } from "./workers.ts"
 
 /** The object users hold. Nothing happens before `start`; a process that never starts may still enqueue and ask. */
 export class Scheduler {
@@ -87,7 +53,7 @@ export class Scheduler {
   readonly #declared: readonly DeclaredSchedule[]
   readonly #set: DeclaredSet
   readonly #local: readonly Declared[]
-  readonly #rhythm: Rhythm
+  readonly #workers: Workers
   readonly #engine: Engine
   #opening: Promise<void> | null = null
   #starting: Promise<void> | null = null
@@ -107,9 +73,10 @@ export class Scheduler {
     this.#local = defined.filter(({ id }) => isLocal.has(id))
     const prune = given.prune ?? given.owner !== undefined
     this.#set = { owner, release, prune, declared: defined.filter(({ id }) => !isLocal.has(id)) }
-    this.#rhythm = { leaseMs: given.lease ?? 30 * SECOND, pollMs: given.pollInterval ?? MINUTE }
+    const rhythm = { leaseMs: given.lease ?? 30 * SECOND, pollMs: given.pollInterval ?? MINUTE }
+    this.#workers = new Workers({ store, tasks: this.#tasks, rhythm })
     const tasks = [...this.#tasks.values()]
-    this.#engine = engineOf(given, { ...this.#rhythm, store, clock, logger, tasks })
+    this.#engine = engineOf(given, { ...rhythm, store, clock, logger, tasks })
     const ready = () => this.#open()
     this.#store = withOwnHints(store, (hint) => this.#engine.hint(hint))
     this.schedules = new Schedules({
@@ -185,10 +152,7 @@ export class Scheduler {
   async workers(page: { after?: string; limit?: number } = {}): Promise<readonly WorkerView[]> {
     const { after = null, limit = 100 } = checked(page, WORKERS_PAGE, doorOf("workers"))
     await this.#open()
-    const workers = await this.#store.findWorkers({ afterId: after, limit })
-    // Read after the workers: a beat in between makes nobody look silent.
-    const now = await this.#store.now()
-    return workers.map((worker) => workerView(worker, this.#rhythmOf(worker.tasks), now))
+    return this.#workers.list({ afterId: after, limit })
   }
 
   /** Between `start` and `stop`. */
@@ -204,12 +168,6 @@ export class Scheduler {
   /** Running, and the last look found nothing to do. */
   get isIdle(): boolean {
     return this.#engine.isIdle
-  }
-
-  /** Tasks that nobody defines here have the usual lease. */
-  #rhythmOf(tasks: readonly string[]): Rhythm {
-    const leases = tasks.map((name) => this.#tasks.get(name)?.leaseMs ?? this.#rhythm.leaseMs)
-    return { ...this.#rhythm, leaseMs: Math.max(this.#rhythm.leaseMs, ...leases) }
   }
 
   #open(): Promise<void> {

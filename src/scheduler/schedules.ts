@@ -1,19 +1,16 @@
 import { checked, checkedValue } from "../core/checked.ts"
-import { defineSchedule, newSchedule } from "../core/definition.ts"
+import { defineSchedule, newSchedule, newScheduleDueNow } from "../core/definition.ts"
 import type { Dependencies } from "../core/dependency-cycles.ts"
 import { BelfryError } from "../core/errors.ts"
-import type { Instant } from "../core/instant.ts"
 import { toPayload } from "../core/json.ts"
 import { describeTriggers } from "../core/new-run.ts"
-import type { ScheduleOptions, When } from "../core/options.ts"
+import type { When } from "../core/options.ts"
 import { checkId, scheduleDoor } from "../core/policies.ts"
-import type { Schedule, ScheduleDefinition } from "../core/schedule.ts"
-import { move, occurrenceToCome, pause, reschedule, restore, resume, skip } from "../core/steer.ts"
+import { move, pause, reschedule, restore, resume, skip } from "../core/steer.ts"
 import type { Clock } from "../engine/clock.ts"
-import { type AnyTask, type PayloadOption, type Task, validatePayload } from "../engine/task.ts"
-import { accepted } from "../store/refused.ts"
+import { type AnyTask, validatePayload } from "../engine/task.ts"
 import type { Store } from "../store/store.ts"
-import { type BackfillPlan, type BackfillRange, doBackfill, planBackfill } from "./backfill.ts"
+import { type BackfillPlan, doBackfill, planAgain, planBackfill } from "./backfill.ts"
 import { editSchedule, requireSchedule, steerSchedule } from "./change-schedule.ts"
 import { checkDependencies } from "./dependencies.ts"
 import { type Ledger, type LedgerPage, readLedger } from "./ledger.ts"
@@ -22,7 +19,10 @@ import { changedOptions, SCHEDULE_CHANGES, type ScheduleChanges } from "./schedu
 import {
   BACKFILL_OPTIONS,
   BACKFILL_PLAN,
+  type BackfillOptions,
+  type Because,
   CREATE_OPTIONS,
+  type CreateOptions,
   countOf,
   doorOf,
   idOf,
@@ -32,49 +32,12 @@ import {
   PLAN_BACKFILL_OPTIONS,
   PREVIEW_OPTIONS,
   SCHEDULE_QUERY,
+  type ScheduleQuery,
   UPDATE_BASE,
   whyOf,
 } from "./steering-options.ts"
-import { cancelUnfinished, manualRun, TRIGGER_NOW_OPTIONS, type TriggerNowOptions } from "./trigger.ts"
+import { TRIGGER_NOW_OPTIONS, type TriggerNowOptions, type TriggerNowResult, triggerNow } from "./trigger.ts"
 import { type ScheduleView, scheduleView } from "./views.ts"
-
-export type { TriggerNowOptions } from "./trigger.ts"
-
-export interface Because {
-  readonly reason?: string
-  /** Who asks. */
-  readonly by?: string
-}
-
-export type CreateOptions<Input> = ScheduleOptions &
-  PayloadOption<Input> & {
-    readonly task: Task<Input, unknown> | string
-    /** Fire once at creation, too. */
-    readonly startImmediately?: boolean
-  }
-
-export interface ScheduleQuery {
-  readonly owner?: string
-  readonly task?: AnyTask | string
-  readonly tag?: string
-  /** The last id of the page before. */
-  readonly after?: string
-  /** The size of a page; without it all are listed. */
-  readonly limit?: number
-}
-
-export interface TriggerNowResult {
-  /** `skipped`: the overlap policy is `skip` and `runId` is still unfinished. */
-  readonly outcome: "created" | "skipped"
-  readonly runId: string
-}
-
-export interface BackfillOptions {
-  readonly from: When
-  readonly until: When
-  readonly which?: BackfillRange["which"]
-  readonly name?: string
-}
 
 /** The schedules in the store: everything that can be done to them and asked of them. */
 export class Schedules {
@@ -110,7 +73,7 @@ export class Schedules {
     const definition = defineSchedule(rest, about)
     await checkDependencies(this.#store, id, definition, { stored: null, declared: this.#declared })
     const schedule = given.startImmediately
-      ? startingNow(id, definition, now)
+      ? newScheduleDueNow(id, definition, now)
       : newSchedule(id, definition, now)
     if (schedule.finishedAt !== null) {
       throw new BelfryError(
@@ -198,23 +161,9 @@ export class Schedules {
     const scheduleId = idOf(id, "trigger")
     const given = checked(options, TRIGGER_NOW_OPTIONS, doorOf("trigger", "BELFRY_RUN_INVALID"))
     await this.#ready()
-    const schedule = await requireSchedule(this.#store, scheduleId)
-    const own = given.payload
-    const payload = own === undefined ? schedule.payload : toPayload(own, `Payload for "${id}"`)
-    await this.#checkPayload(schedule.task, payload)
-    const now = await this.#store.now()
-    const run = manualRun(schedule, { id: `${id}+${this.#clock.newId()}`, payload, now }, given)
-    // Refused before anything happens if there is no next one.
-    const next = given.insteadOfNext ? occurrenceToCome(schedule, null, now) : null
-    if (given.overlap === "replace") await cancelUnfinished(this.#store, schedule, given.by ?? null)
-    const answer = accepted((await this.#store.enqueue([run]))[0]!)
-    if (answer.outcome === "held") return { outcome: "skipped", runId: answer.runId }
-    const { reason, by } = run
-    if (next !== null)
-      await this.#steer("trigger", id, (stored, _facts, at) =>
-        skip(stored, next.scheduledFor, { reason, by }, at),
-      )
-    return { outcome: "created", runId: run.id }
+    const runId = `${scheduleId}+${this.#clock.newId()}`
+    const checkPayload = (task: string, payload: unknown) => this.#checkPayload(task, payload)
+    return triggerNow(this.#store, { scheduleId, runId, checkPayload }, given)
   }
 
   /** The next occurrence is at that time, then on from there; those passed over are recorded. */
@@ -284,14 +233,8 @@ export class Schedules {
     const { concurrency = 1, by = null, onProgress } = checked(options, BACKFILL_OPTIONS, door)
     await this.#ready()
     const schedule = await requireSchedule(this.#store, planned.scheduleId)
-    const range = { ...planned, from: new Date(planned.from), until: new Date(planned.until) }
-    const current = await planBackfill(this.#store, schedule, range)
-    if (current.planId !== planned.planId) {
-      throw new BelfryError(
-        "BELFRY_BACKFILL_CHANGED",
-        `The backfill of "${schedule.id}" was planned for ${planned.occurrences.length} occurrences; it would now be ${current.occurrences.length} or others.`,
-      )
-    }
+    const range = { from: new Date(planned.from), until: new Date(planned.until) }
+    const current = await planAgain(this.#store, schedule, { ...planned, ...range })
     return doBackfill(this.#store, schedule, current, {
       concurrency,
       by,
@@ -313,13 +256,6 @@ export class Schedules {
     const task = this.#tasks.get(taskName)
     if (task !== undefined) await validatePayload(task, toPayload(payload, `Payload of task "${taskName}"`))
   }
-}
-
-/** Planned from the moment before, with an occurrence added at creation itself. */
-function startingNow(id: string, definition: ScheduleDefinition, now: Instant): Schedule {
-  const schedule = newSchedule(id, definition, now)
-  const first = { scheduledFor: now, dueAt: now, reason: "Started immediately", by: null }
-  return { ...schedule, coveredUntil: now - 1, nextRunAt: now, finishedAt: null, overrides: [first] }
 }
 
 /** How many are read at once where all are asked for. */

@@ -4,8 +4,7 @@ import type { Clock } from "../engine/clock.ts"
 import type { AnyTask, Task } from "../engine/task.ts"
 import { accepted } from "../store/refused.ts"
 import { isTransactional, type Store } from "../store/store.ts"
-import { type Enqueued, type EnqueueOptions, newRunFor } from "./enqueue.ts"
-import type { EnqueueArguments } from "./scheduler.ts"
+import { type EnqueueArguments, type Enqueued, type EnqueueOptions, newRunFor } from "./enqueue.ts"
 import { Schedules } from "./schedules.ts"
 
 /** What can be done inside a transaction of the caller's own: it is there with their commit, or not at all. */
