@@ -4,9 +4,13 @@ import { scheduleView } from "../scheduler/views.ts"
 import { AN_INSTANT, aSchedule } from "../store/laws/factories.ts"
 import { checkSchedules } from "./doctor-checks.ts"
 
+const OFFERED = new Set(["task"])
+
 const checked = (lastRunAt: number | null) => {
   const schedule = aSchedule({ id: "s", lastRunAt, nextRunAt: AN_INSTANT + 7_200_000 })
-  return checkSchedules([scheduleView(schedule)], AN_INSTANT).find(({ name }) => name === "clock set back")!
+  return checkSchedules([scheduleView(schedule, OFFERED)], AN_INSTANT).find(
+    ({ name }) => name === "clock set back",
+  )!
 }
 
 test("a schedule that fired ahead of the store's clock is a problem, with when it is next due", () => {
@@ -35,7 +39,10 @@ test("schedules that wait for one another are a problem, with the cycle", () => 
     aSchedule({ id: "c", ...on("a") }),
   ]
 
-  const checks = checkSchedules(schedules.map(scheduleView), AN_INSTANT)
+  const checks = checkSchedules(
+    schedules.map((schedule) => scheduleView(schedule, OFFERED)),
+    AN_INSTANT,
+  )
 
   const { result, message, remedy } = checks.find(({ name }) => name === "cycles")!
   assert.equal(result, "problem")

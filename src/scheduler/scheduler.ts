@@ -38,7 +38,7 @@ import {
 } from "./scheduler-options.ts"
 import { Schedules } from "./schedules.ts"
 import type { WorkerView } from "./views.ts"
-import { enqueueOne, WithinTransaction } from "./within.ts"
+import { enqueueOne, type Parts, WithinTransaction } from "./within.ts"
 import { Workers } from "./workers.ts"
 
 /** The object users hold. Nothing happens before `start`; a process that never starts may still enqueue and ask. */
@@ -47,7 +47,7 @@ export class Scheduler {
   readonly runs: Runs
   readonly #given: Store
   readonly #store: Store
-  readonly #clock: Clock
+  readonly #parts: Parts
   readonly #logger: Logger
   readonly #tasks: ReadonlyMap<string, AnyTask>
   readonly #declared: readonly DeclaredSchedule[]
@@ -63,7 +63,6 @@ export class Scheduler {
     const given = checkedSchedulerOptions(options)
     const { store, clock = systemClock, logger = jsonLogger(), owner = "code", release = 0 } = given
     this.#given = store
-    this.#clock = clock
     this.#logger = logger
     this.#tasks = tasksByName(given.tasks ?? [])
     this.#declared = given.schedules ?? []
@@ -79,13 +78,8 @@ export class Scheduler {
     this.#engine = engineOf(given, { ...rhythm, store, clock, logger, tasks })
     const ready = () => this.#open()
     this.#store = withOwnHints(store, (hint) => this.#engine.hint(hint))
-    this.schedules = new Schedules({
-      store: this.#store,
-      clock,
-      tasks: this.#tasks,
-      declared: dependenciesOf(defined),
-      ready,
-    })
+    this.#parts = { clock, tasks: this.#tasks, declared: dependenciesOf(defined), rhythm, ready }
+    this.schedules = new Schedules({ ...this.#parts, store: this.#store })
     this.runs = new Runs({ store: this.#store, clock, ready })
   }
 
@@ -120,7 +114,7 @@ export class Scheduler {
   enqueue(task: string, payload?: unknown, options?: EnqueueOptions): Promise<Enqueued>
   async enqueue(task: AnyTask | string, payload?: unknown, options: EnqueueOptions = {}): Promise<Enqueued> {
     await this.#open()
-    return enqueueOne(this.#store, { clock: this.#clock, tasks: this.#tasks }, task, payload, options)
+    return enqueueOne(this.#store, this.#parts, task, payload, options)
   }
 
   /**
@@ -128,14 +122,7 @@ export class Scheduler {
    * it comes with your commit, or not at all.
    */
   within(transaction: unknown): WithinTransaction {
-    const ready = () => this.#open()
-    const declared = dependenciesOf([...this.#set.declared, ...this.#local])
-    return new WithinTransaction(this.#given, transaction, {
-      clock: this.#clock,
-      tasks: this.#tasks,
-      declared,
-      ready,
-    })
+    return new WithinTransaction(this.#given, transaction, this.#parts)
   }
 
   /** Makes the store's schedules of this owner those declared; with `dryRun`, only says what would happen. */

@@ -3,9 +3,11 @@ import { defineSchedule, newSchedule, newScheduleDueNow } from "../core/definiti
 import type { Dependencies } from "../core/dependency-cycles.ts"
 import { BelfryError } from "../core/errors.ts"
 import { toPayload } from "../core/json.ts"
+import type { Rhythm } from "../core/liveness.ts"
 import { describeTriggers } from "../core/new-run.ts"
 import type { When } from "../core/options.ts"
 import { checkId, scheduleDoor } from "../core/policies.ts"
+import type { Schedule } from "../core/schedule.ts"
 import { move, pause, reschedule, restore, resume, skip } from "../core/steer.ts"
 import type { Clock } from "../engine/clock.ts"
 import { type AnyTask, validatePayload } from "../engine/task.ts"
@@ -38,6 +40,7 @@ import {
 } from "./steering-options.ts"
 import { TRIGGER_NOW_OPTIONS, type TriggerNowOptions, type TriggerNowResult, triggerNow } from "./trigger.ts"
 import { type ScheduleView, scheduleView } from "./views.ts"
+import { Workers } from "./workers.ts"
 
 /** The schedules in the store: everything that can be done to them and asked of them. */
 export class Schedules {
@@ -45,6 +48,7 @@ export class Schedules {
   readonly #clock: Clock
   readonly #tasks: ReadonlyMap<string, AnyTask>
   readonly #declared: Dependencies
+  readonly #workers: Workers
   readonly #ready: () => Promise<void>
 
   constructor(about: {
@@ -53,12 +57,14 @@ export class Schedules {
     tasks: ReadonlyMap<string, AnyTask>
     /** What this process declares, and what that depends on; local schedules are in no store. */
     declared: Dependencies
+    rhythm: Rhythm
     ready: () => Promise<void>
   }) {
     this.#store = about.store
     this.#clock = about.clock
     this.#tasks = about.tasks
     this.#declared = about.declared
+    this.#workers = new Workers(about)
     this.#ready = about.ready
   }
 
@@ -82,8 +88,9 @@ export class Schedules {
         { details: { id } },
       )
     }
+    const view = await this.#viewer()
     const swap = await this.#store.putSchedule(schedule, null)
-    if (swap.outcome === "done") return scheduleView(schedule)
+    if (swap.outcome === "done") return view(schedule)
     throw new BelfryError("BELFRY_SCHEDULE_EXISTS", `There is a schedule "${id}" already.`, {
       details: { id },
     })
@@ -93,8 +100,9 @@ export class Schedules {
   async get(id: string): Promise<ScheduleView | null> {
     const ids = [idOf(id, "get")]
     await this.#ready()
+    const view = await this.#viewer()
     const [schedule] = await this.#store.findSchedules({ ids }, { afterId: null, limit: 1 })
-    return schedule === undefined ? null : scheduleView(schedule)
+    return schedule === undefined ? null : view(schedule)
   }
 
   /** By id. All of them, or with `limit` a page; `after` is the last id of the page before. */
@@ -102,11 +110,12 @@ export class Schedules {
     const { after = null, limit, ...rest } = checked(query, SCHEDULE_QUERY, doorOf("list"))
     await this.#ready()
     const filter = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
+    const view = await this.#viewer()
     const found: ScheduleView[] = []
     for (let afterId = after; ; afterId = found.at(-1)!.id) {
       const size = limit ?? LIST_PAGE
       const page = await this.#store.findSchedules(filter, { afterId, limit: size })
-      found.push(...page.map(scheduleView))
+      found.push(...page.map(view))
       if (limit !== undefined || page.length < size) return found
     }
   }
@@ -117,6 +126,7 @@ export class Schedules {
     const given = checked(changes, SCHEDULE_CHANGES, scheduleDoor(scheduleId))
     const { ifRevision } = checked(based, UPDATE_BASE, doorOf("update"))
     await this.#ready()
+    const view = await this.#viewer()
     const edited = await editSchedule(this.#store, scheduleId, {
       ifRevision,
       define: async (stored) => {
@@ -130,7 +140,7 @@ export class Schedules {
         return definition
       },
     })
-    return scheduleView(edited)
+    return view(edited)
   }
 
   /** True if it was there. Its runs stay. */
@@ -249,7 +259,14 @@ export class Schedules {
   ): Promise<ScheduleView> {
     const scheduleId = idOf(id, method)
     await this.#ready()
-    return scheduleView(await steerSchedule(this.#store, scheduleId, decide))
+    const view = await this.#viewer()
+    return view(await steerSchedule(this.#store, scheduleId, decide))
+  }
+
+  /** Reads the workers, once. Before a change: what has been done must not seem to fail because they can't be read. */
+  async #viewer(): Promise<(schedule: Schedule) => ScheduleView> {
+    const offered = await this.#workers.offeredTasks()
+    return (schedule) => scheduleView(schedule, offered)
   }
 
   async #checkPayload(taskName: string, payload: unknown): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Dependencies } from "../core/dependency-cycles.ts"
 import { BelfryError } from "../core/errors.ts"
+import type { Rhythm } from "../core/liveness.ts"
 import type { Clock } from "../engine/clock.ts"
 import type { AnyTask, Task } from "../engine/task.ts"
 import { accepted } from "../store/refused.ts"
@@ -33,10 +34,12 @@ export class WithinTransaction {
   }
 }
 
-interface Parts {
+/** What the service layer is made of, beside its store. */
+export interface Parts {
   readonly clock: Clock
   readonly tasks: ReadonlyMap<string, AnyTask>
   readonly declared: Dependencies
+  readonly rhythm: Rhythm
   ready(): Promise<void>
 }
 

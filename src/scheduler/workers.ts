@@ -1,4 +1,5 @@
 import type { Rhythm } from "../core/liveness.ts"
+import { offeredTasks } from "../engine/offered-tasks.ts"
 import type { AnyTask } from "../engine/task.ts"
 import type { Store } from "../store/store.ts"
 import { type WorkerView, workerView } from "./views.ts"
@@ -20,6 +21,11 @@ export class Workers {
     // Read after the workers: a beat in between makes nobody look silent.
     const now = await this.#store.now()
     return workers.map((worker) => workerView(worker, this.#rhythmOf(worker.tasks), now))
+  }
+
+  /** What workers that are online perform. */
+  offeredTasks(): Promise<ReadonlySet<string>> {
+    return offeredTasks(this.#store, (tasks) => this.#rhythmOf(tasks))
   }
 
   /** Tasks that nobody defines here have the usual lease. */
