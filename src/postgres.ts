@@ -45,7 +45,7 @@ export function postgres(options: string | PostgresOptions): PostgresStore {
     throw new BelfryError("BELFRY_STORE_UNFIT", "postgres() takes either a url or a pool.")
   }
   const where = url === undefined ? "the database" : whereOf(url)
-  return createPostgresStore(
+  const store = createPostgresStore(
     async () =>
       pool === undefined
         ? { pool: await poolFor(url!, connections, DEADLINE_MS), isOurs: true }
@@ -53,6 +53,7 @@ export function postgres(options: string | PostgresOptions): PostgresStore {
     { schema, where, deadlineMs: DEADLINE_MS },
     systemClock,
   )
+  return Object.assign(store, { kind: "postgres" })
 }
 
 export interface PostgresLocksOptions {

@@ -24,7 +24,7 @@ export interface RedisStoreOptions {
 export function redis(server: string | RedisClient, options: RedisStoreOptions = {}): Store {
   const { prefix, onWarning = warn } = checked(options, REDIS_STORE_OPTIONS, storeDoor("redis"))
   const address = typeof server === "string" ? addressOf(server) : null
-  return createRedisStore(
+  const store = createRedisStore(
     async () =>
       address === null
         ? { client: server as RedisClient, isOurs: false }
@@ -37,6 +37,7 @@ export function redis(server: string | RedisClient, options: RedisStoreOptions =
     },
     systemClock,
   )
+  return Object.assign(store, { kind: "redis" })
 }
 
 /** Longer than any script of Belfry's takes on a server that is well. */

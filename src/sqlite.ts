@@ -26,7 +26,8 @@ export function sqlite(options: string | SqliteOptions): Store {
     storeDoor("sqlite"),
   )
   const { path, durability = "normal" } = given
-  return createSqliteStore({ path, durability, lockDeadlineMs: LOCK_DEADLINE_MS }, systemClock)
+  const store = createSqliteStore({ path, durability, lockDeadlineMs: LOCK_DEADLINE_MS }, systemClock)
+  return Object.assign(store, { kind: "sqlite" })
 }
 
 /** Locks in one file, for the processes of this host. It may be the file of a store. */
