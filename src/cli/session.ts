@@ -14,6 +14,7 @@ import { spokenStore } from "./spoken-store.ts"
 /** What a command works with: a scheduler that is never started, on the store that was named. */
 export interface Session extends OpenedStore {
   readonly scheduler: Scheduler
+  readonly tasks: readonly AnyTask[]
   readonly loaded: LoadedConfig | null
 }
 
@@ -27,8 +28,13 @@ export async function withScheduler<Answer>(
   try {
     return await perform(session)
   } finally {
-    await session.scheduler.stop()
+    await closeSession(session)
   }
+}
+
+export async function closeSession({ scheduler, tasks }: Session): Promise<void> {
+  await scheduler.stop()
+  await closeTasks(tasks)
 }
 
 export async function openSession(call: Call, mayCreate: boolean): Promise<Session> {
@@ -43,7 +49,7 @@ export async function openSession(call: Call, mayCreate: boolean): Promise<Sessi
     logger: silentLogger,
     clock: call.io.clock,
   })
-  return { ...opened, scheduler, loaded }
+  return { ...opened, scheduler, tasks, loaded }
 }
 
 /** By it workers are judged silent, and it is theirs if this is their configuration. */

@@ -2,7 +2,6 @@ import { checked, checkedValue } from "../core/checked.ts"
 import { defineSchedule, newSchedule, newScheduleDueNow } from "../core/definition.ts"
 import type { Dependencies } from "../core/dependency-cycles.ts"
 import { BelfryError } from "../core/errors.ts"
-import { toPayload } from "../core/json.ts"
 import type { Rhythm } from "../core/liveness.ts"
 import { describeTriggers } from "../core/new-run.ts"
 import type { When } from "../core/options.ts"
@@ -10,12 +9,13 @@ import { checkId, scheduleDoor } from "../core/policies.ts"
 import type { Schedule } from "../core/schedule.ts"
 import { move, pause, reschedule, restore, resume, skip } from "../core/steer.ts"
 import type { Clock } from "../engine/clock.ts"
-import { type AnyTask, validatePayload } from "../engine/task.ts"
+import type { AnyTask } from "../engine/task.ts"
 import type { Store } from "../store/store.ts"
 import { type BackfillPlan, doBackfill, planAgain, planBackfill } from "./backfill.ts"
 import { editSchedule, requireSchedule, steerSchedule } from "./change-schedule.ts"
 import { checkDependencies } from "./dependencies.ts"
 import { type Ledger, type LedgerPage, readLedger } from "./ledger.ts"
+import { checkPayload, examinePayload } from "./payload-check.ts"
 import { type OccurrenceView, upcoming } from "./preview.ts"
 import { changedOptions, SCHEDULE_CHANGES, type ScheduleChanges } from "./schedule-options.ts"
 import {
@@ -49,6 +49,7 @@ export class Schedules {
   readonly #tasks: ReadonlyMap<string, AnyTask>
   readonly #declared: Dependencies
   readonly #workers: Workers
+  readonly #examine: typeof examinePayload
   readonly #ready: () => Promise<void>
 
   constructor(about: {
@@ -58,6 +59,8 @@ export class Schedules {
     /** What this process declares, and what that depends on; local schedules are in no store. */
     declared: Dependencies
     rhythm: Rhythm
+    /** Inside somebody's transaction: what it has made so far isn't there for the tasks to see. */
+    isWithin?: boolean
     ready: () => Promise<void>
   }) {
     this.#store = about.store
@@ -65,6 +68,7 @@ export class Schedules {
     this.#tasks = about.tasks
     this.#declared = about.declared
     this.#workers = new Workers(about)
+    this.#examine = about.isWithin ? checkPayload : examinePayload
     this.#ready = about.ready
   }
 
@@ -73,7 +77,7 @@ export class Schedules {
     const given = checked(options, CREATE_OPTIONS, scheduleDoor(checkId(id)))
     await this.#ready()
     const { task: _task, payload, startImmediately: _now, ...rest } = options as CreateOptions<unknown>
-    await this.#checkPayload(given.task, payload)
+    await this.#examine(this.#tasks, given.task, payload)
     const now = await this.#store.now()
     const about = { id, task: given.task, payload, owner: null, release: 0, now }
     const definition = defineSchedule(rest, about)
@@ -131,7 +135,9 @@ export class Schedules {
       ifRevision,
       define: async (stored) => {
         const payload = given.payload === undefined ? stored.payload : given.payload
-        await this.#checkPayload(stored.task, payload)
+        // What was there before is only checked: a schedule whose function is gone can still be disabled.
+        const check = given.payload === undefined ? checkPayload : this.#examine
+        await check(this.#tasks, stored.task, payload)
         const { task, owner, release } = stored
         const now = await this.#store.now()
         const about = { id, task, payload, owner, release, now }
@@ -172,8 +178,7 @@ export class Schedules {
     const given = checked(options, TRIGGER_NOW_OPTIONS, doorOf("trigger", "BELFRY_RUN_INVALID"))
     await this.#ready()
     const runId = `${scheduleId}+${this.#clock.newId()}`
-    const checkPayload = (task: string, payload: unknown) => this.#checkPayload(task, payload)
-    return triggerNow(this.#store, { scheduleId, runId, checkPayload }, given)
+    return triggerNow(this.#store, { scheduleId, runId, tasks: this.#tasks }, given)
   }
 
   /** The next occurrence is at that time, then on from there; those passed over are recorded. */
@@ -267,11 +272,6 @@ export class Schedules {
   async #viewer(): Promise<(schedule: Schedule) => ScheduleView> {
     const offered = await this.#workers.offeredTasks()
     return (schedule) => scheduleView(schedule, offered)
-  }
-
-  async #checkPayload(taskName: string, payload: unknown): Promise<void> {
-    const task = this.#tasks.get(taskName)
-    if (task !== undefined) await validatePayload(task, toPayload(payload, `Payload of task "${taskName}"`))
   }
 }
 

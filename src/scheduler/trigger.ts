@@ -10,9 +10,11 @@ import { cancel, type NewRun } from "../core/run.ts"
 import type { Overlap, Schedule } from "../core/schedule.ts"
 import { occurrenceToCome, skip } from "../core/steer.ts"
 import { readFacts } from "../engine/facts.ts"
+import type { AnyTask } from "../engine/task.ts"
 import { accepted } from "../store/refused.ts"
 import type { Store } from "../store/store.ts"
 import { requireSchedule, steerSchedule } from "./change-schedule.ts"
+import { checkPayload } from "./payload-check.ts"
 import type { Because } from "./steering-options.ts"
 
 export interface TriggerNowOptions extends Because {
@@ -51,7 +53,7 @@ export async function triggerNow(
   about: {
     readonly scheduleId: string
     readonly runId: string
-    checkPayload(task: string, payload: unknown): Promise<void>
+    readonly tasks: ReadonlyMap<string, AnyTask>
   },
   given: GivenTriggerNow,
 ): Promise<TriggerNowResult> {
@@ -59,7 +61,7 @@ export async function triggerNow(
   const schedule = await requireSchedule(store, scheduleId)
   const payload =
     given.payload === undefined ? schedule.payload : toPayload(given.payload, `Payload for "${scheduleId}"`)
-  await about.checkPayload(schedule.task, payload)
+  await checkPayload(about.tasks, schedule.task, payload)
   const now = await store.now()
   const run = manualRun(schedule, { id: runId, payload, now }, given)
   // Refused before anything happens if there is no next one.

@@ -23,7 +23,7 @@ export class WithinTransaction {
     }
     this.#store = store.within(transaction)
     this.#parts = parts
-    this.schedules = new Schedules({ ...parts, store: this.#store })
+    this.schedules = new Schedules({ ...parts, store: this.#store, isWithin: true })
   }
 
   enqueue<Input>(task: Task<Input, unknown>, ...rest: EnqueueArguments<Input>): Promise<Enqueued>

@@ -9,6 +9,7 @@ import { type Clock, systemClock } from "../../engine/clock.ts"
 import type { Logger } from "../../engine/logger.ts"
 import { defineTask, type Task, type TaskContext } from "../../engine/task.ts"
 import { type CallRules, callFunction } from "./function-call.ts"
+import { examineFunction } from "./function-examination.ts"
 import { warnOfPowers } from "./role-powers.ts"
 import { SqlFailure } from "./sql-failure.ts"
 import { SCHEMAS, type SqlCall, type SqlPayload, sqlPayloadSchema } from "./sql-payload.ts"
@@ -72,6 +73,7 @@ export function sqlTask(options: GivenOptions, makePool: () => Promise<OpenedPoo
     payload: sqlPayloadSchema(schemas),
     ...(options.retry !== undefined && { retry: options.retry }),
     run: (context) => kept(report(context, lazyPool, rules)),
+    examine: (call) => kept(examined(call, lazyPool, rules)),
   })
   return Object.assign(task, {
     onStart(logger: Logger) {
@@ -92,6 +94,12 @@ function rulesOf(options: GivenOptions): CallRules {
     maxResultBytes: options.maxResultBytes ?? PAYLOAD_MAX_BYTES,
     clock: options.clock ?? systemClock,
   }
+}
+
+/** A pool that can't be opened is the runs' to tell. */
+async function examined(call: SqlCall, lazyPool: LazyPool, rules: CallRules): Promise<void> {
+  const pool = await lazyPool.opened().catch(() => null)
+  if (pool !== null) await examineFunction(call, pool, rules)
 }
 
 interface Report {
