@@ -6,8 +6,8 @@ import { type LintFacts as CoreLintFacts, type Lint, lintCron } from "./core/cro
 import { parseCron } from "./core/cron/parse.ts"
 import { nextOccurrence, previousOccurrence } from "./core/cron/search.ts"
 import { type Instant, parseInstant } from "./core/instant.ts"
-import { choice, instant, integer, required, text } from "./core/kinds.ts"
-import { DST } from "./core/policies.ts"
+import { choice, instant, integer, made, numberBetween, record, required, text } from "./core/kinds.ts"
+import { DST, OVERLAP_POLICY } from "./core/policies.ts"
 
 export type { CalendarCron, Cron, DstPolicy, IntervalCron } from "./core/cron/cron.ts"
 export type { Fix, Lint, LintCode } from "./core/cron/lint.ts"
@@ -21,8 +21,7 @@ export interface CronOptions extends Omit<CoreOptions, "anchor"> {
 /** Reads an expression; throws a `BelfryError` that names the field, the value, the range and the position. */
 export function parse(expression: string, options: CronOptions = {}): Cron {
   const door: Door = { code: "BELFRY_CRON_SYNTAX", subject: "parse" }
-  const given = Object.entries(checked(options, CRON_OPTIONS, door))
-  return parseCron(expression, Object.fromEntries(given.filter(([, value]) => value !== undefined)))
+  return parseCron(expression, withoutUndefined(checked(options, CRON_OPTIONS, door)))
 }
 
 const CRON_OPTIONS = {
@@ -85,12 +84,39 @@ export interface LintFacts extends Omit<CoreLintFacts, "until"> {
 
 /** What may not be what its author meant. Lints about a schedule's runs and task come only with the facts they need. */
 export function lint(cron: Cron, facts: LintFacts): Lint[] {
-  const { now, until, ...rest } = facts
-  return lintCron(
-    cron,
-    parseInstant(now, "now"),
-    until === undefined ? rest : { ...rest, until: parseInstant(until, "end of the schedule") },
-  )
+  const door: Door = { code: "BELFRY_CRON_SYNTAX", subject: "lint" }
+  const { now, ...rest } = checked(facts, LINT_FACTS, door)
+  return lintCron(cron, now, withoutUndefined(rest))
+}
+
+const COUNT = integer(0, Number.MAX_SAFE_INTEGER)
+const MS = numberBetween(0, Number.MAX_SAFE_INTEGER, "a number of milliseconds")
+
+const LINT_FACTS = {
+  now: required(instant),
+  until: instant,
+  sameMinute: made(
+    record({ others: required(COUNT), freeMinute: integer(0, 59) }),
+    withoutUndefined<NonNullable<CoreLintFacts["sameMinute"]>>,
+  ),
+  duration: made(
+    record({ p50Ms: MS, p95Ms: required(MS), overlap: required(OVERLAP_POLICY) }),
+    withoutUndefined<NonNullable<CoreLintFacts["duration"]>>,
+  ),
+  payloadProblem: text({ min: 0, max: 10_000 }),
+  task: record({ name: required(text({ min: 0, max: 1_000 })), workersOnline: required(COUNT) }),
+  logBytesPerRun: numberBetween(0, Number.MAX_SAFE_INTEGER, "a number of bytes"),
+  catchUp: record({ windowMs: required(MS), longestGapMs: required(MS) }),
+  runsLeft: COUNT,
+} satisfies Record<keyof LintFacts, Kind<unknown>>
+
+/** What wasn't given isn't there at all. */
+function withoutUndefined<Given extends object>(
+  read: {
+    readonly [Name in keyof Given]: Given[Name] | undefined
+  },
+): Given {
+  return Object.fromEntries(Object.entries(read).filter(([, value]) => value !== undefined)) as Given
 }
 
 function toDate(instant: Instant | null): Date | null {

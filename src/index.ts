@@ -6,6 +6,7 @@ export { BelfryError, type ErrorCode } from "./core/errors.ts"
 export type { Json } from "./core/json.ts"
 export type { PriorityOption, RetryOptions, ScheduleOptions, TriggerOptions, When } from "./core/options.ts"
 export type { AttemptOutcome, RunState, SkipReason, TriggeredBy } from "./core/run.ts"
+export type { ScheduleProblem } from "./core/schedule-problems.ts"
 export type { StandardSchema } from "./core/standard-schema.ts"
 export type { Clock } from "./engine/clock.ts"
 export type { Role } from "./engine/engine.ts"
@@ -34,20 +35,11 @@ export type { Ledger, LedgerCursor, LedgerEntry, LedgerPage } from "./scheduler/
 export type { OccurrenceView } from "./scheduler/preview.ts"
 export type { RunQuery, Runs } from "./scheduler/runs.ts"
 export type { ScheduleChanges } from "./scheduler/schedule-options.ts"
-export {
-  createScheduler,
-  type Scheduler,
-  type SchedulerOptions,
-  type StartOptions,
-} from "./scheduler/scheduler.ts"
-export type {
-  BackfillOptions,
-  Because,
-  CreateOptions,
-  Schedules,
-  TriggerNowOptions,
-  TriggerNowResult,
-} from "./scheduler/schedules.ts"
+export { createScheduler, type Scheduler } from "./scheduler/scheduler.ts"
+export type { SchedulerOptions, StartOptions } from "./scheduler/scheduler-options.ts"
+export type { Schedules } from "./scheduler/schedules.ts"
+export type { BackfillOptions, Because, CreateOptions, ScheduleQuery } from "./scheduler/steering-options.ts"
+export type { TriggerNowOptions, TriggerNowResult } from "./scheduler/trigger.ts"
 export type {
   AttemptView,
   LogLineView,

@@ -4,5 +4,5 @@ import { createMemoryStore } from "./stores/memory/memory-store.ts"
 
 /** A store in this process's memory: nothing to install, nothing kept. For tests, and for trying Belfry out. */
 export function memory(): Store {
-  return createMemoryStore(systemClock)
+  return Object.assign(createMemoryStore(systemClock), { kind: "memory" })
 }

@@ -1,7 +1,9 @@
 import { hasBrokenPassword, placeOf } from "./core/address.ts"
+import { checked } from "./core/checked.ts"
 import { BelfryError } from "./core/errors.ts"
 import { systemClock } from "./engine/clock.ts"
 import type { LockBackend } from "./lock/backend.ts"
+import { POSTGRES_LOCKS_OPTIONS, POSTGRES_OPTIONS, storeDoor } from "./store-options.ts"
 import type { Pool } from "./stores/postgres/client.ts"
 import { Database } from "./stores/postgres/database.ts"
 import { createPostgresLocks } from "./stores/postgres/locks.ts"
@@ -32,18 +34,18 @@ export interface PostgresOptions {
 
 /** A store in a PostgreSQL database, 13 or later. */
 export function postgres(options: string | PostgresOptions): PostgresStore {
+  const given = typeof options === "string" ? { url: options } : options
   const {
     url,
     pool,
     schema = "belfry",
     connections = 10,
-  } = typeof options === "string" ? ({ url: options } as PostgresOptions) : options
+  } = checked(given, POSTGRES_OPTIONS, storeDoor("postgres"))
   if ((url === undefined) === (pool === undefined)) {
     throw new BelfryError("BELFRY_STORE_UNFIT", "postgres() takes either a url or a pool.")
   }
-  assertPlain(schema)
   const where = url === undefined ? "the database" : whereOf(url)
-  return createPostgresStore(
+  const store = createPostgresStore(
     async () =>
       pool === undefined
         ? { pool: await poolFor(url!, connections, DEADLINE_MS), isOurs: true }
@@ -51,6 +53,7 @@ export function postgres(options: string | PostgresOptions): PostgresStore {
     { schema, where, deadlineMs: DEADLINE_MS },
     systemClock,
   )
+  return Object.assign(store, { kind: "postgres" })
 }
 
 export interface PostgresLocksOptions {
@@ -62,8 +65,8 @@ export interface PostgresLocksOptions {
 
 /** Locks in a PostgreSQL database, 13 or later: by its URL, or on your own `pg.Pool`, which stays yours to end. */
 export function postgresLocks(urlOrPool: string | Pool, options: PostgresLocksOptions = {}): LockBackend {
-  const { schema = "belfry", connections = 4 } = options
-  assertPlain(schema)
+  const given = checked(options, POSTGRES_LOCKS_OPTIONS, storeDoor("postgresLocks"))
+  const { schema = "belfry", connections = 4 } = given
   const where = typeof urlOrPool === "string" ? whereOf(urlOrPool) : "the database"
   return createPostgresLocks(
     async () =>
@@ -89,12 +92,6 @@ export async function schemaOfDatabase(
   } finally {
     await pool.end()
   }
-}
-
-function assertPlain(schema: string): void {
-  if (/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) return
-  const text = `The schema "${schema}" has to be a plain name: lower case letters, digits and underscores.`
-  throw new BelfryError("BELFRY_STORE_UNFIT", text)
 }
 
 /** Longer than any statement of Belfry's takes on a database that is well. */

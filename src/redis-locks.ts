@@ -1,5 +1,7 @@
+import { checked } from "./core/checked.ts"
 import { systemClock } from "./engine/clock.ts"
 import type { LockBackend } from "./lock/backend.ts"
+import { REDIS_LOCKS_OPTIONS, storeDoor } from "./store-options.ts"
 import { createRedisLocks, type LockClient } from "./stores/redis/locks.ts"
 import { clientFor } from "./stores/redis/own-client.ts"
 import { addressOf, placeOf, taggedPrefix } from "./stores/redis/place.ts"
@@ -14,7 +16,8 @@ export interface RedisLocksOptions {
 /** Locks in Redis or Valkey: by its URL, or on your own `ioredis` client, which stays yours to end. */
 export function redisLocks(urlOrClient: string | LockClient, options: RedisLocksOptions = {}): LockBackend {
   const address = typeof urlOrClient === "string" ? addressOf(urlOrClient) : null
-  const prefix = taggedPrefix(options.prefix ?? address?.prefix ?? "belfry")
+  const given = checked(options, REDIS_LOCKS_OPTIONS, storeDoor("redisLocks"))
+  const prefix = taggedPrefix(given.prefix ?? address?.prefix ?? "belfry")
   const where = placeOf(urlOrClient)
   return createRedisLocks(
     async () =>

@@ -1,5 +1,7 @@
+import { checked } from "./core/checked.ts"
 import { systemClock } from "./engine/clock.ts"
 import type { Store } from "./store/store.ts"
+import { REDIS_STORE_OPTIONS, storeDoor } from "./store-options.ts"
 import type { RedisClient } from "./stores/redis/client.ts"
 import { clientFor } from "./stores/redis/own-client.ts"
 import { addressOf, placeOf, taggedPrefix } from "./stores/redis/place.ts"
@@ -20,21 +22,22 @@ export interface RedisStoreOptions {
 
 /** A store on a Redis server, 6.2 or later, or on Valkey: by its URL, or by your own `ioredis`, which stays yours to end. */
 export function redis(server: string | RedisClient, options: RedisStoreOptions = {}): Store {
-  const { onWarning = warn } = options
+  const { prefix, onWarning = warn } = checked(options, REDIS_STORE_OPTIONS, storeDoor("redis"))
   const address = typeof server === "string" ? addressOf(server) : null
-  return createRedisStore(
+  const store = createRedisStore(
     async () =>
       address === null
         ? { client: server as RedisClient, isOurs: false }
         : { client: await clientFor(address.url, DEADLINE_MS), isOurs: true },
     {
-      prefix: taggedPrefix(options.prefix ?? address?.prefix ?? "belfry"),
+      prefix: taggedPrefix(prefix ?? address?.prefix ?? "belfry"),
       where: placeOf(server),
       deadlineMs: DEADLINE_MS,
       onWarning,
     },
     systemClock,
   )
+  return Object.assign(store, { kind: "redis" })
 }
 
 /** Longer than any script of Belfry's takes on a server that is well. */

@@ -1,7 +1,9 @@
+import { checked, type Door, type Kind } from "./core/checked.ts"
 import { BelfryError } from "./core/errors.ts"
+import { POSTGRES_SERVER } from "./store-options.ts"
 import type { Pool } from "./stores/postgres/client.ts"
 import { poolFor } from "./stores/postgres/own-pool.ts"
-import { type SqlTask, type SqlTaskOptions, sqlTask } from "./tasks/sql/sql-task.ts"
+import { SQL_TASK_OPTIONS, type SqlTask, type SqlTaskOptions, sqlTask } from "./tasks/sql/sql-task.ts"
 
 export type { SqlCall, SqlPayload } from "./tasks/sql/sql-payload.ts"
 export type { SqlTask } from "./tasks/sql/sql-task.ts"
@@ -15,16 +17,18 @@ export interface SqlFunctionsOptions extends SqlTaskOptions {
   readonly connections?: number
 }
 
+export const SQL_FUNCTIONS_OPTIONS = { ...POSTGRES_SERVER, ...SQL_TASK_OPTIONS } satisfies Record<
+  keyof SqlFunctionsOptions,
+  Kind<unknown>
+>
+
+const DOOR: Door = { code: "BELFRY_TASK_INVALID", subject: "sqlFunctions" }
+
 /** The task `sql`, which calls functions of a PostgreSQL database. What it may call is decided here, not in payloads. */
 export function sqlFunctions(options: SqlFunctionsOptions): SqlTask {
-  const { url, pool, connections = 5, ...rules } = options
+  const { url, pool, connections = 5, ...rules } = checked(options, SQL_FUNCTIONS_OPTIONS, DOOR)
   if ((url === undefined) === (pool === undefined))
     throw new BelfryError("BELFRY_TASK_INVALID", "sqlFunctions() takes either a url or a pool.")
-  if (!Number.isInteger(connections) || connections < 1)
-    throw new BelfryError(
-      "BELFRY_TASK_INVALID",
-      `connections is ${connections}; use a whole number from 1 up.`,
-    )
   return sqlTask(rules, async () =>
     pool === undefined ? { pool: await poolFor(url!, connections), isOurs: true } : { pool, isOurs: false },
   )

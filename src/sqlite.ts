@@ -1,6 +1,8 @@
+import { checked } from "./core/checked.ts"
 import { systemClock } from "./engine/clock.ts"
 import type { LockBackend } from "./lock/backend.ts"
 import type { Store } from "./store/store.ts"
+import { SQLITE_OPTIONS, storeDoor } from "./store-options.ts"
 import { createSqliteLocks } from "./stores/sqlite/locks.ts"
 import { createSqliteStore } from "./stores/sqlite/sqlite-store.ts"
 
@@ -18,8 +20,14 @@ export interface SqliteOptions {
 
 /** A store in one file, for any number of processes on this host: the embedded default, with nothing to set up. */
 export function sqlite(options: string | SqliteOptions): Store {
-  const { path, durability = "normal" } = typeof options === "string" ? { path: options } : options
-  return createSqliteStore({ path, durability, lockDeadlineMs: LOCK_DEADLINE_MS }, systemClock)
+  const given = checked(
+    typeof options === "string" ? { path: options } : options,
+    SQLITE_OPTIONS,
+    storeDoor("sqlite"),
+  )
+  const { path, durability = "normal" } = given
+  const store = createSqliteStore({ path, durability, lockDeadlineMs: LOCK_DEADLINE_MS }, systemClock)
+  return Object.assign(store, { kind: "sqlite" })
 }
 
 /** Locks in one file, for the processes of this host. It may be the file of a store. */

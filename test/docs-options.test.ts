@@ -2,6 +2,7 @@ import assert from "node:assert/strict"
 import { readFileSync } from "node:fs"
 import { test } from "vitest"
 import type { Kind, OptionTable } from "../src/core/checked.ts"
+import { JSON_LOGGER_OPTIONS } from "../src/engine/logger.ts"
 import { TASK_OPTIONS } from "../src/engine/task.ts"
 import { LOCK_OPTIONS } from "../src/lock/locks.ts"
 import { ENQUEUE_OPTIONS } from "../src/scheduler/enqueue.ts"
@@ -14,9 +15,20 @@ import {
   PAUSE_OPTIONS,
   PLAN_BACKFILL_OPTIONS,
   PREVIEW_OPTIONS,
+  SCHEDULE_QUERY,
   UPDATE_BASE,
 } from "../src/scheduler/steering-options.ts"
 import { TRIGGER_NOW_OPTIONS } from "../src/scheduler/trigger.ts"
+import { SQL_FUNCTIONS_OPTIONS } from "../src/sql-functions.ts"
+import {
+  POSTGRES_LOCKS_OPTIONS,
+  POSTGRES_OPTIONS,
+  REDIS_LOCKS_OPTIONS,
+  REDIS_STORE_OPTIONS,
+  SQLITE_OPTIONS,
+} from "../src/store-options.ts"
+import { COMMAND_TASK_OPTIONS } from "../src/tasks/command/command-task.ts"
+import { HTTP_TASK_OPTIONS } from "../src/tasks/http/http-task.ts"
 
 const page = readFileSync(new URL("../docs/reference/api.md", import.meta.url), "utf8")
 
@@ -24,6 +36,7 @@ const DOORS: readonly (readonly [door: string, table: OptionTable])[] = [
   ["createScheduler", SCHEDULER_OPTIONS],
   ["defineTask", TASK_OPTIONS],
   ["schedules.create", CREATE_OPTIONS],
+  ["schedules.list", SCHEDULE_QUERY],
   ["schedules.update", UPDATE_BASE],
   ["schedules.pause", PAUSE_OPTIONS],
   ["schedules.trigger", TRIGGER_NOW_OPTIONS],
@@ -35,6 +48,15 @@ const DOORS: readonly (readonly [door: string, table: OptionTable])[] = [
   ["runs.list", RUN_QUERY],
   ["runs.logs", LOG_PAGE],
   ["locks.acquire", LOCK_OPTIONS],
+  ["postgres", POSTGRES_OPTIONS],
+  ["postgresLocks", POSTGRES_LOCKS_OPTIONS],
+  ["sqlFunctions", SQL_FUNCTIONS_OPTIONS],
+  ["redis", REDIS_STORE_OPTIONS],
+  ["redisLocks", REDIS_LOCKS_OPTIONS],
+  ["sqlite", SQLITE_OPTIONS],
+  ["httpTask", HTTP_TASK_OPTIONS],
+  ["commandTask", COMMAND_TASK_OPTIONS],
+  ["jsonLogger", JSON_LOGGER_OPTIONS],
 ]
 
 /** A row for each option; of an object, a row for each of its own. */

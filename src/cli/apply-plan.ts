@@ -1,8 +1,11 @@
 import { defineSchedule } from "../core/definition.ts"
+import { cyclesIn } from "../core/dependency-cycles.ts"
 import { toPayload } from "../core/json.ts"
 import { type AnyTask, validatePayload } from "../engine/task.ts"
+import { cycleRefusal, dependenciesFrom } from "../scheduler/dependencies.ts"
 import type { Scheduler } from "../scheduler/scheduler.ts"
 import type { ScheduleView } from "../scheduler/views.ts"
+import type { Store } from "../store/store.ts"
 import type { Call } from "./command.ts"
 import { EXIT } from "./exit-codes.ts"
 import { allSchedules } from "./lookups.ts"
@@ -31,7 +34,7 @@ export interface Tried extends Omit<Step, "action"> {
 /** Everything is read and checked before anything is changed. */
 export async function planApply(
   call: Call,
-  { scheduler, loaded }: Session,
+  { scheduler, store, loaded }: Session,
   entries: readonly FileEntry[],
 ): Promise<readonly Step[]> {
   const tasks = await tasksOf(loaded?.config ?? {}, call)
@@ -40,7 +43,18 @@ export async function planApply(
     steps.push(stepFor(entry, await scheduler.schedules.get(entry.id)))
     await checkPayloadOf(entry, tasks)
   }
+  await checkCycles(store, entries)
   return call.flags.isOn("prune") ? [...steps, ...(await pruneSteps(call, scheduler, steps))] : steps
+}
+
+/** Each by itself, the schedules of a cycle would be told to be created after one another. */
+async function checkCycles(store: Store, entries: readonly FileEntry[]): Promise<void> {
+  const wanted = new Map(
+    entries.map(({ entry }) => [entry.id, (entry.dependsOn ?? []).map(({ schedule }) => schedule)]),
+  )
+  const cycles = cyclesIn(await dependenciesFrom(store, wanted))
+  const own = cycles.find((cycle) => cycle.some((id) => wanted.has(id)))
+  if (own !== undefined) throw cycleRefusal(own)
 }
 
 async function pruneSteps(

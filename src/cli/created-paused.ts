@@ -1,5 +1,5 @@
 import type { Scheduler } from "../scheduler/scheduler.ts"
-import type { CreateOptions } from "../scheduler/schedules.ts"
+import type { CreateOptions } from "../scheduler/steering-options.ts"
 import type { ScheduleView } from "../scheduler/views.ts"
 
 /** A schedule that is paused from its first moment: disabled until the pause is there, so that nothing slips through. */

@@ -5,9 +5,13 @@ import { AN_INSTANT, aSchedule } from "../store/laws/factories.ts"
 import { createTestScheduler } from "../testing/test-scheduler.ts"
 import { checkRuns, checkSchedules } from "./doctor-checks.ts"
 
+const OFFERED = new Set(["task"])
+
 const checked = (lastRunAt: number | null) => {
   const schedule = aSchedule({ id: "s", lastRunAt, nextRunAt: AN_INSTANT + 7_200_000 })
-  return checkSchedules([scheduleView(schedule)], AN_INSTANT).find(({ name }) => name === "clock set back")!
+  return checkSchedules([scheduleView(schedule, OFFERED)], AN_INSTANT).find(
+    ({ name }) => name === "clock set back",
+  )!
 }
 
 test("a schedule that fired ahead of the store's clock is a problem, with when it is next due", () => {
@@ -42,4 +46,23 @@ test("a run waits from when a worker could take it, not from when it was due", a
 
   assert.equal(run!.claimableAt?.toISOString(), "2026-03-27T11:00:00.000Z")
   assert.deepEqual([await waiting(4), await waiting(6)], ["ok", "warning"])
+})
+
+test("schedules that wait for one another are a problem, with the cycle", () => {
+  const on = (scheduleId: string) => ({ dependsOn: [{ scheduleId, withinMs: 1 }] })
+  const schedules = [
+    aSchedule({ id: "a", ...on("b") }),
+    aSchedule({ id: "b", ...on("a") }),
+    aSchedule({ id: "c", ...on("a") }),
+  ]
+
+  const checks = checkSchedules(
+    schedules.map((schedule) => scheduleView(schedule, OFFERED)),
+    AN_INSTANT,
+  )
+
+  const { result, message, remedy } = checks.find(({ name }) => name === "cycles")!
+  assert.equal(result, "problem")
+  assert.equal(message, "a → b → a wait for one another and never fire")
+  assert.equal(remedy, "Break it: belfry schedule set a --unset depends-on")
 })

@@ -1,3 +1,4 @@
+import { cycleInWords, cyclesIn, idsDependedOn } from "../core/dependency-cycles.ts"
 import type { Scheduler } from "../scheduler/scheduler.ts"
 import type { RunView, ScheduleView, WorkerView } from "../scheduler/views.ts"
 import { lintsOf } from "./lints.ts"
@@ -46,6 +47,7 @@ export function checkSchedules(schedules: readonly ScheduleView[], now: number):
       : problem("overdue", `${namesOf(overdue)} should have fired: nobody fires`, "Start it: belfry start"),
     ...brokenChecks(broken),
     dependencyCheck(sound, schedules),
+    cycleCheck(sound),
     clockCheck(active, now),
     overridden.length === 0
       ? ok("overrides", "no schedule of code was changed by hand")
@@ -110,6 +112,19 @@ function dependencyCheck(schedules: readonly ScheduleView[], all: readonly Sched
     "dependencies",
     `${first.id} depends on ${first.scheduleId}, which doesn't exist${more}`,
     `Create it, or take it away: belfry schedule set ${first.id} --unset depends-on`,
+  )
+}
+
+/** By SQL and by two hands at once, schedules can be made to wait for one another. */
+function cycleCheck(schedules: readonly ScheduleView[]): Check {
+  const cycles = cyclesIn(new Map(schedules.map((schedule) => [schedule.id, idsDependedOn(schedule)])))
+  const [first] = cycles
+  if (first === undefined) return ok("cycles", "no schedules wait for one another")
+  const more = cycles.length === 1 ? "" : `, and ${cycles.length - 1} more`
+  return problem(
+    "cycles",
+    `${cycleInWords(first)} wait for one another and never fire${more}`,
+    `Break it: belfry schedule set ${first[0]} --unset depends-on`,
   )
 }
 

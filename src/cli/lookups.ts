@@ -5,11 +5,11 @@ import { Refusal } from "./refusal.ts"
 
 const PAGE = 500
 
-/** Every schedule a filter lets through, page by page, up to a limit. */
+/** Every schedule a filter lets through, page by page to the end, or up to a limit. */
 export async function allSchedules(
   scheduler: Scheduler,
   filter: { owner?: string; task?: string; tag?: string } = {},
-  limit = 100_000,
+  limit = Number.POSITIVE_INFINITY,
 ): Promise<readonly ScheduleView[]> {
   const found: ScheduleView[] = []
   let after: string | undefined

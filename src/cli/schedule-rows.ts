@@ -49,6 +49,12 @@ export function scheduleRows(call: Call, none?: string): Shown<ScheduleView> {
       brief: ({ lastRunAt }) => (lastRunAt === null ? "never" : distanceWords(lastRunAt.getTime(), now)),
     },
     { header: "RUNS", text: ({ runCount }) => String(runCount), isWide: true, isRight: true },
+    {
+      header: "PROBLEM",
+      text: ({ problems }) => problems.map(({ message }) => message).join(" "),
+      paint: () => "red",
+      isWide: true,
+    },
     { header: "OVERLAP", text: ({ overlap }) => overlap.policy, isWide: true },
     { header: "CATCH-UP", text: ({ catchUp }) => catchUp.policy, isWide: true },
     { header: "OWNER", text: ({ owner }) => owner ?? "-", isWide: true },

@@ -2,7 +2,8 @@ import type { Config, ScheduleEntry } from "../config.ts"
 import { BelfryError } from "../core/errors.ts"
 import { silentLogger } from "../engine/logger.ts"
 import type { AnyTask, DeclaredSchedule } from "../engine/task.ts"
-import { createScheduler, type Scheduler, type SchedulerOptions } from "../scheduler/scheduler.ts"
+import { createScheduler, type Scheduler } from "../scheduler/scheduler.ts"
+import type { SchedulerOptions } from "../scheduler/scheduler-options.ts"
 import type { Call } from "./command.ts"
 import { type LoadedConfig, loadConfig } from "./config-file.ts"
 import { EXIT } from "./exit-codes.ts"
@@ -13,6 +14,7 @@ import { spokenStore } from "./spoken-store.ts"
 /** What a command works with: a scheduler that is never started, on the store that was named. */
 export interface Session extends OpenedStore {
   readonly scheduler: Scheduler
+  readonly tasks: readonly AnyTask[]
   readonly loaded: LoadedConfig | null
 }
 
@@ -26,8 +28,13 @@ export async function withScheduler<Answer>(
   try {
     return await perform(session)
   } finally {
-    await session.scheduler.stop()
+    await closeSession(session)
   }
+}
+
+export async function closeSession({ scheduler, tasks }: Session): Promise<void> {
+  await scheduler.stop()
+  await closeTasks(tasks)
 }
 
 export async function openSession(call: Call, mayCreate: boolean): Promise<Session> {
@@ -42,7 +49,7 @@ export async function openSession(call: Call, mayCreate: boolean): Promise<Sessi
     logger: silentLogger,
     clock: call.io.clock,
   })
-  return { ...opened, scheduler, loaded }
+  return { ...opened, scheduler, tasks, loaded }
 }
 
 /** By it workers are judged silent, and it is theirs if this is their configuration. */

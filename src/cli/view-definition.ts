@@ -87,7 +87,8 @@ export function wouldBe(
   about: { task: string; payload: unknown; now: number },
 ): ScheduleView {
   const definition = defineSchedule(options, { id, ...about, owner: null, release: 0 })
-  return scheduleView(newSchedule(id, definition, about.now))
+  // Nobody is asked who offers its task.
+  return scheduleView(newSchedule(id, definition, about.now), new Set([about.task]))
 }
 
 export function differences(stored: ScheduleDefinition, wanted: ScheduleDefinition): readonly string[] {

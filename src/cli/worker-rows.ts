@@ -15,7 +15,7 @@ export function workerStateWords({ state, silentForMs }: WorkerView): string {
 
 export async function allWorkers(scheduler: Scheduler): Promise<readonly WorkerView[]> {
   const found: WorkerView[] = []
-  for (let after: string | undefined; found.length < 100_000; ) {
+  for (let after: string | undefined; ; ) {
     const page = await scheduler.workers({ limit: 500, ...(after === undefined ? {} : { after }) })
     found.push(...page)
     if (page.length < 500) break

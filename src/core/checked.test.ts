@@ -68,14 +68,17 @@ describe("a value", () => {
     [{ key: "\ud800" }, "key holds a NUL or half of a character, which no store keeps."],
     [{ key: Symbol("a") }, "key is a symbol; use text of 1 to 5 characters."],
     [{ delay: "99ms" }, 'delay is "99ms"; use a duration from 100ms to 1s.'],
-    [{ delay: "soon" }, 'delay "soon" is not a duration. Write "90s", "15m", "1h30m" or milliseconds.'],
+    [
+      { delay: "soon" },
+      'delay is "soon", which is not a duration. Write "90s", "15m", "1h30m" or milliseconds.',
+    ],
     [{ share: Number.NaN }, "share is NaN; use a share from 0 to 1."],
     [{ backoff: "toString" }, 'backoff is "toString"; use "fixed" or "linear".'],
     [{ tags: "a" }, 'tags is "a"; use a list of 0 to 2.'],
     [{ tags: ["a", 1] }, "tags[1] is 1; use text of 1 to 3 characters."],
     [{ nested: {} }, "nested.limit is undefined; use a whole number from 1 to 2."],
     [{ nested: { limit: null } }, "nested.limit is null; use a whole number from 1 to 2."],
-    [{ nested: [] }, "nested is a list of 0; use an object."],
+    [{ nested: [] }, "nested is a list of 0; use an object with limit."],
     [{ overlap: "wait" }, 'overlap is "wait"; use "skip" or "queue".'],
     [{ overlap: { limit: 1 } }, 'overlap.policy is undefined; use "skip" or "queue".'],
     [{ before: { id: 5 } }, "before.id is 5; use text of 1 to 5 characters."],
@@ -133,7 +136,10 @@ describe("an object that can't be read", () => {
 
   test("is refused like any other value", () => {
     assert.equal(refusalOf(proxy).message, "enqueue: options can't be read.")
-    assert.equal(refusalOf({ nested: proxy }).message, "enqueue: nested can't be read.")
+    assert.equal(
+      refusalOf({ nested: proxy }).message,
+      "enqueue: nested can't be read; use an object with limit.",
+    )
     assert.match(refusalOf({ key: proxy }).message, /^enqueue: key is an unreadable object; use text/)
     assert.equal(refusalOf(throwing).message, "enqueue: options can't be read.")
     assert.equal((refusalOf(throwing).cause as Error).message, "no")

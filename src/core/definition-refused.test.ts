@@ -23,6 +23,36 @@ const REFUSED: readonly (readonly [ScheduleOptions, ErrorCode, string | RegExp])
     'Schedule "report": triggers can\'t be given beside cron, every, at or in.',
   ],
   [
+    { cron: "@daily", anchor: at("10:00") },
+    "BELFRY_SCHEDULE_INVALID",
+    'Schedule "report": anchor goes with every, not with cron.',
+  ],
+  [
+    { at: at("10:00"), anchor: at("10:00") },
+    "BELFRY_SCHEDULE_INVALID",
+    'Schedule "report": anchor goes with every, not with at.',
+  ],
+  [
+    { every: "1h", dayMatch: "either" },
+    "BELFRY_SCHEDULE_INVALID",
+    'Schedule "report": dayMatch goes with cron, not with every.',
+  ],
+  [
+    { triggers: [{ cron: "@daily" }, { at: at("10:00"), dayMatch: "both" }] },
+    "BELFRY_SCHEDULE_INVALID",
+    'Schedule "report": triggers[1].dayMatch goes with cron, not with at.',
+  ],
+  [
+    { triggers: [{ every: "1h" }], anchor: at("10:00") },
+    "BELFRY_SCHEDULE_INVALID",
+    'Schedule "report": anchor can\'t be given beside triggers: write it into the trigger it is for.',
+  ],
+  [
+    { triggers: [{ cron: "@daily" }], dayMatch: "both" },
+    "BELFRY_SCHEDULE_INVALID",
+    'Schedule "report": dayMatch can\'t be given beside triggers: write it into the trigger it is for.',
+  ],
+  [
     { triggers: [] },
     "BELFRY_SCHEDULE_INVALID",
     'Schedule "report": triggers is a list of 0; use a list of 1 to 32.',
@@ -45,9 +75,13 @@ const REFUSED: readonly (readonly [ScheduleOptions, ErrorCode, string | RegExp])
   [
     options({ every: "soon" }),
     "BELFRY_DURATION_INVALID",
-    /^Schedule "report": every "soon" is not a duration/,
+    /^Schedule "report": every is "soon", which is not a duration/,
   ],
-  [{ at: "tomorrow" }, "BELFRY_INSTANT_INVALID", /^Schedule "report": at "tomorrow" is not an instant/],
+  [
+    { at: "tomorrow" },
+    "BELFRY_INSTANT_INVALID",
+    /^Schedule "report": at is "tomorrow", which is not an instant/,
+  ],
   [
     { startsAt: at("10:00"), endsAt: at("09:00") },
     "BELFRY_SCHEDULE_INVALID",

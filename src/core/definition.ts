@@ -93,6 +93,13 @@ export function newSchedule(id: string, definition: ScheduleDefinition, now: Ins
   )
 }
 
+/** Planned from the moment before, with an occurrence added at creation itself. */
+export function newScheduleDueNow(id: string, definition: ScheduleDefinition, now: Instant): Schedule {
+  const schedule = newSchedule(id, definition, now)
+  const first = { scheduledFor: now, dueAt: now, reason: "Started immediately", by: null }
+  return { ...schedule, coveredUntil: now - 1, nextRunAt: now, finishedAt: null, overrides: [first] }
+}
+
 const TRIGGER_OPTIONS = {
   cron: text({ min: 1, max: EXPRESSION_MAX }),
   dayMatch: choice("either", "both"),
@@ -132,11 +139,19 @@ type GivenTrigger = Checked<typeof TRIGGER_OPTIONS>
 
 const TRIGGER_KINDS = ["cron", "every", "at", "in"] as const
 
+/** Options of a trigger that mean something with one kind only. */
+const KIND_OF = { dayMatch: "cron", anchor: "every" } as const
+const DETAILS = Object.keys(KIND_OF) as (keyof typeof KIND_OF)[]
+
 function triggersOf(given: Given, context: DefinitionContext, door: Door): readonly Trigger[] {
   const { triggers } = given
   if (triggers === undefined) return [triggerOf(given, context, { door, option: "" })]
   if (TRIGGER_KINDS.some((kind) => given[kind] !== undefined))
     throw refusal({ door, option: "triggers" }, "can't be given beside cron, every, at or in")
+  for (const option of DETAILS) {
+    if (given[option] !== undefined)
+      throw refusal({ door, option }, "can't be given beside triggers: write it into the trigger it is for")
+  }
   return triggers.map((trigger, index) =>
     triggerOf(trigger, context, { door, option: `triggers[${index}].` }),
   )
@@ -150,6 +165,10 @@ function triggerOf(given: GivenTrigger, { now }: DefinitionContext, at: Place): 
   if (kinds.length !== 1) {
     const found = kinds.length === 0 ? "none" : kinds.join(" and ")
     throw refuse("trigger", `must be exactly one of cron, every, at and in; found ${found}`)
+  }
+  for (const option of DETAILS) {
+    if (given[option] !== undefined && KIND_OF[option] !== kinds[0])
+      throw refuse(option, `goes with ${KIND_OF[option]}, not with ${kinds[0]}`)
   }
   if (cron !== undefined) return { kind: "cron", cron, dayMatch }
   if (every !== undefined) return { kind: "every", everyMs: every, anchor }

@@ -34,6 +34,15 @@ export function text(length: { min: number; max: number }): Kind<string> {
   }
 }
 
+/** An address that may hold a password: no error shows it. */
+export const address: Kind<string> = {
+  allowed: "the address of a server",
+  read(value, at) {
+    if (typeof value === "string" && value !== "" && !isUnkept(value)) return value
+    throw refusal(at, "is not the address of a server")
+  },
+}
+
 /** PostgreSQL refuses both, and elsewhere they come back as something else. */
 function isUnkept(value: string): boolean {
   return value.includes("\0") || !value.isWellFormed()
@@ -111,7 +120,7 @@ export function duration(bounds: { min?: number; max?: number } = {}): Kind<numb
     read(value, at) {
       const ms = durationMsOf(value)
       if (ms === null) {
-        const problem = `${shown(value)} is not a duration. ${WRITE_A_DURATION}`
+        const problem = `is ${shown(value)}, which is not a duration. ${WRITE_A_DURATION}`
         throw refusal(at, problem, { value, code: "BELFRY_DURATION_INVALID" })
       }
       if (ms >= (bounds.min ?? 0) && ms <= (bounds.max ?? ms)) return ms
@@ -131,7 +140,7 @@ export const instant: Kind<Instant> = {
   read(value, at) {
     const read = instantOf(value)
     if (read !== null) return read
-    const problem = `${shown(value)} is not an instant. ${PASS_AN_INSTANT}`
+    const problem = `is ${shown(value)}, which is not an instant. ${PASS_AN_INSTANT}`
     throw refusal(at, problem, { value, code: "BELFRY_INSTANT_INVALID" })
   },
 }
@@ -154,11 +163,19 @@ export function list<Value>(kind: Kind<Value>, { min = 0, max }: { min?: number;
 
 /** Options inside an option. */
 export function record<Table extends OptionTable>(table: Table) {
+  const allowed = `an object with ${Object.keys(table).join(", ")}`
   return {
-    allowed: `an object with ${Object.keys(table).join(", ")}`,
+    allowed,
     table,
-    read: (value: unknown, { door, option }: Place): Checked<Table> => checked(value, table, door, option),
+    read(value: unknown, at: Place): Checked<Table> {
+      if (!isObject(value)) throw notAllowed(value, allowed, at)
+      return checked(value, table, at.door, at.option)
+    },
   } satisfies Kind<Checked<Table>>
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
 /** Of an object that holds more: only these are read. */
@@ -178,12 +195,15 @@ export function shortOr<Name extends string, Table extends OptionTable & Record<
   table: Table,
 ) {
   const short = table[name]
+  const allowed = `${short.allowed}, or an object with ${Object.keys(table).join(", ")}`
   return {
-    allowed: `${short.allowed}, or an object with ${Object.keys(table).join(", ")}`,
+    allowed,
     table,
-    read(value: unknown, { door, option }: Place): Checked<Table> {
+    read(value: unknown, at: Place): Checked<Table> {
+      if (Array.isArray(value)) throw notAllowed(value, allowed, at)
+      const { door, option } = at
       if (typeof value === "object") return checked(value, table, door, option)
-      return checked({ [name]: short.read(value, { door, option }) }, table, door, option)
+      return checked({ [name]: short.read(value, at) }, table, door, option)
     },
   } satisfies Kind<Checked<Table>>
 }
@@ -191,6 +211,17 @@ export function shortOr<Name extends string, Table extends OptionTable & Record<
 /** Read, and then made into something else. */
 export function made<Value, Made>(kind: Kind<Value>, make: (value: Value, at: Place) => Made): Kind<Made> {
   return { ...kind, read: (value, at) => make(kind.read(value, at), at) }
+}
+
+/** Checked, and passed on as it was given, to a function that reads it itself. */
+export function asGiven<Given>(kind: Kind<unknown>): Kind<Given> {
+  return {
+    ...kind,
+    read(value, at) {
+      kind.read(value, at)
+      return value as Given
+    },
+  }
 }
 
 /** Checked elsewhere. */

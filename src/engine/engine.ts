@@ -1,7 +1,7 @@
 import { BelfryError } from "../core/errors.ts"
 import type { Schedule } from "../core/schedule.ts"
 import { describeThrown } from "../core/thrown.ts"
-import type { Hint, Store } from "../store/store.ts"
+import { type Hint, kindOfStore, type Store } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
 import { DeclaredSchedules } from "./declared-schedules.ts"
 import type { Events } from "./events.ts"
@@ -68,7 +68,7 @@ export class Engine {
     declared: readonly string[]
     local: readonly Schedule[]
   }): Promise<void> {
-    const { worker, tasks, logger, events } = this.#context
+    const { store, worker, tasks, logger, events } = this.#context
     this.#checkNotOver()
     this.#roles = rolesOf(about.roles, this.#context)
     this.#isRunning = true
@@ -82,7 +82,8 @@ export class Engine {
     }
     if (this.#roles.includes("work")) this.#worker.start()
     if (this.#roles.length > 0) this.#pruning.start()
-    const facts = { component: "engine", worker, roles: this.#roles, tasks: tasks.length }
+    const kind = kindOfStore(store)
+    const facts = { component: "engine", worker, store: kind, roles: this.#roles, tasks: tasks.length }
     const schedules = about.declared.length + about.local.length
     logger.info({ ...facts, schedules }, "The scheduler started")
     events.say("start")

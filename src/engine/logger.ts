@@ -1,3 +1,5 @@
+import { checked, type Door, type Kind } from "../core/checked.ts"
+import { callback, choice } from "../core/kinds.ts"
 import { printableJson } from "../core/unsafe-text.ts"
 import { systemClock } from "./clock.ts"
 
@@ -17,12 +19,27 @@ export interface LogFacts {
 type Level = "debug" | "info" | "warn" | "error"
 const LEVELS: readonly Level[] = ["debug", "info", "warn", "error"]
 
+export interface JsonLoggerOptions {
+  /** The least that is written: `warn` unless said. */
+  readonly level?: Level
+  /** Where a line goes: to standard error unless said. */
+  readonly write?: (line: string) => void
+  /** For tests. */
+  readonly now?: () => Date
+}
+
+export const JSON_LOGGER_OPTIONS = {
+  level: choice<Level>("debug", "info", "warn", "error"),
+  write: callback<(line: string) => void>(),
+  now: callback<() => Date>(),
+} satisfies Record<keyof JsonLoggerOptions, Kind<unknown>>
+
 /** One JSON object a line. By default only warnings and errors, to standard error. */
-export function jsonLogger(
-  options: { level?: Level; write?: (line: string) => void; now?: () => Date } = {},
-): Logger {
-  const { level = "warn", write = (line) => process.stderr.write(line) } = options
-  const { now = () => new Date(systemClock.now()) } = options
+export function jsonLogger(options: JsonLoggerOptions = {}): Logger {
+  const door: Door = { code: "BELFRY_SCHEDULER_INVALID", subject: "jsonLogger" }
+  const given = checked(options, JSON_LOGGER_OPTIONS, door)
+  const { level = "warn", write = (line: string) => void process.stderr.write(line) } = given
+  const { now = () => new Date(systemClock.now()) } = given
   const least = LEVELS.indexOf(level)
   const writer = (name: Level) => (facts: LogFacts, message: string) => {
     if (LEVELS.indexOf(name) < least) return

@@ -29,6 +29,8 @@ export interface AnyTask {
   readonly timeoutMs: number | null
   readonly leaseMs: number | null
   run(context: TaskContext): unknown
+  /** See `TaskOptions`. */
+  examine?(payload: unknown): unknown
   /** Called when a scheduler that performs the task has started. Nobody waits for it, and it must not throw. */
   onStart?(logger: Logger): void
 }
@@ -43,6 +45,11 @@ export interface TaskOptions<Input, Output> {
   /** How long a worker may be silent before another takes the run over. Longer than any blocking of the event loop. */
   readonly lease?: Duration
   run(context: TaskContext<Output>): unknown
+  /**
+   * Asked before a schedule with this payload is created or given it, by a process that knows the task. Throws, or rejects, if no
+   * run of it could succeed, such as when the payload names something that doesn't exist. What can't be found out is no reason.
+   */
+  examine?(payload: Output): unknown
 }
 
 /** What a task is given for one attempt. */
@@ -138,6 +145,7 @@ export const TASK_OPTIONS = {
   timeout: duration({ min: 1 }),
   lease: LEASE,
   run: required(callback<(context: TaskContext) => unknown>()),
+  examine: callback<(payload: unknown) => unknown>(),
 } satisfies Record<keyof TaskOptions<unknown, unknown>, Kind<unknown>>
 
 /** Defines a task. Without a schema it takes no payload. */
@@ -152,6 +160,7 @@ export function defineTask<Input = undefined, Output = Input>(
     timeoutMs: given.timeout ?? null,
     leaseMs: given.lease ?? null,
     run: given.run,
+    ...(given.examine !== undefined && { examine: given.examine }),
     schedule: (id, declared) => declare(task, id, declared),
   }
   return task

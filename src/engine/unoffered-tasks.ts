@@ -1,15 +1,15 @@
 import { MINUTE } from "../core/instant.ts"
-import { type Rhythm, silentForMs } from "../core/liveness.ts"
+import type { Rhythm } from "../core/liveness.ts"
 import { describeThrown } from "../core/thrown.ts"
 import type { Store } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
 import type { Events } from "./events.ts"
 import type { Logger } from "./logger.ts"
 import { Loop } from "./loop.ts"
+import { offeredTasks } from "./offered-tasks.ts"
 
 /** Workers of a deploy may start after the process that fires. */
 const PATIENCE_MS = MINUTE
-const PAGE = 1_000
 
 /**
  * Warns once for each task whose runs this process fires though no live worker offers it: a renamed task, or a typing error.
@@ -58,27 +58,14 @@ export class UnofferedTasks {
     const now = this.#context.clock.monotonic()
     const due = [...this.#dueAt].filter(([, at]) => at <= now).map(([task]) => task)
     if (due.length > 0) {
-      const offered = await this.#offered()
+      const { store, leaseMs, pollMs } = this.#context
+      const offered = await offeredTasks(store, () => ({ leaseMs, pollMs }))
       for (const task of due) {
         this.#dueAt.delete(task)
         if (!offered.has(task)) this.#warn(task)
       }
     }
     return Math.min(...this.#dueAt.values()) - now
-  }
-
-  async #offered(): Promise<ReadonlySet<string>> {
-    const { store, leaseMs, pollMs } = this.#context
-    const offered = new Set<string>()
-    const now = await store.now()
-    for (let afterId: string | null = null; ; ) {
-      const workers = await store.findWorkers({ afterId, limit: PAGE })
-      for (const worker of workers)
-        if (silentForMs(worker, { leaseMs, pollMs }, now) === null)
-          for (const task of worker.tasks) offered.add(task)
-      if (workers.length < PAGE) return offered
-      afterId = workers.at(-1)!.id
-    }
   }
 
   #warn(task: string): void {

@@ -55,6 +55,21 @@ export async function planBackfill(
   }
 }
 
+/** The same plan as things are now; refused if it would do something else than what was looked at. */
+export async function planAgain(
+  store: Store,
+  schedule: Schedule,
+  planned: BackfillRange & { readonly planId: string; readonly occurrences: readonly unknown[] },
+): Promise<BackfillPlan> {
+  const { from, until, which, name } = planned
+  const current = await planBackfill(store, schedule, { from, until, which, name })
+  if (current.planId === planned.planId) return current
+  throw new BelfryError(
+    "BELFRY_BACKFILL_CHANGED",
+    `The backfill of "${schedule.id}" was planned for ${planned.occurrences.length} occurrences; it would now be ${current.occurrences.length} or others.`,
+  )
+}
+
 /** Low in priority and one at a time unless said: a backfill never stands in the way of what is due now. */
 export async function doBackfill(
   store: Store,

@@ -8,6 +8,7 @@ import type { Logger } from "../engine/logger.ts"
 import { type AnyTask, type DeclaredSchedule, validatePayload } from "../engine/task.ts"
 import type { Store, Swap } from "../store/store.ts"
 import { editSchedule, findSchedule } from "./change-schedule.ts"
+import { checkDeclaredDependencies, cyclesWithStored } from "./dependencies.ts"
 
 /** What happened, or would happen, to the stored schedules of an owner. */
 export interface ReconcileReport {
@@ -32,7 +33,7 @@ export function defineDeclared(
   about: { tasks: ReadonlyMap<string, AnyTask>; owner: string; release: number },
 ): readonly Declared[] {
   const seen = new Set<string>()
-  return schedules.map(({ id, task, options, payload }) => {
+  const declared = schedules.map(({ id, task, options, payload }) => {
     checkId(id)
     if (seen.has(id))
       throw new BelfryError("BELFRY_SCHEDULE_INVALID", `Schedule id "${id}" is declared twice.`, {
@@ -53,6 +54,8 @@ export function defineDeclared(
       definition: defineSchedule(options, { id, task: task.name, payload, owner, release, now: null }),
     }
   })
+  checkDeclaredDependencies(declared)
+  return declared
 }
 
 /** For schemas that answer asynchronously; the others have been checked where they were declared. */
@@ -66,11 +69,27 @@ export async function reconcileDeclared(
   set: DeclaredSet,
   options: { dryRun: boolean; logger: Logger },
 ): Promise<ReconcileReport> {
-  const diff = reconcile(await storedFor(store, set), set.declared, set)
+  const stored = await storedFor(store, set)
+  const diff = withoutCycles(
+    reconcile(stored, set.declared, set),
+    await cyclesWithStored(store, set.declared),
+  )
   if (!options.dryRun) await apply(store, diff)
   const report = reportOf(diff)
   if (!options.dryRun) say(options.logger, set, report)
   return report
+}
+
+/** What would wait for itself by way of other people's schedules isn't stored: it would never fire, and nor would theirs. */
+function withoutCycles(diff: ReconcileDiff, cycles: ReadonlyMap<string, string>): ReconcileDiff {
+  const isSound = ({ id }: Declared) => !cycles.has(id)
+  const cyclic = [...diff.created, ...diff.updated].filter((entry) => !isSound(entry))
+  return {
+    ...diff,
+    created: diff.created.filter(isSound),
+    updated: diff.updated.filter(isSound),
+    refused: [...diff.refused, ...cyclic.map(({ id }) => ({ id, why: `dependsOn ${cycles.get(id)}` }))],
+  }
 }
 
 /** The owner's schedules, and whoever else has one of the declared ids. */

@@ -26,6 +26,11 @@ export interface EnqueueOptions {
   readonly by?: string
 }
 
+/** The arguments after the task: the payload may be left out where the task accepts nothing. */
+export type EnqueueArguments<Input> = undefined extends Input
+  ? [payload?: Input, options?: EnqueueOptions]
+  : [payload: Input, options?: EnqueueOptions]
+
 export interface Enqueued {
   /** `exists`: a run of that id is there. `held`: an unfinished run has that key. */
   readonly outcome: "created" | "exists" | "held"

@@ -20,7 +20,7 @@ import type { Clock } from "../engine/clock.ts"
 import type { AnyTask } from "../engine/task.ts"
 import { accepted } from "../store/refused.ts"
 import type { Store } from "../store/store.ts"
-import type { Because } from "./schedules.ts"
+import type { Because } from "./steering-options.ts"
 import { type LogLineView, logLineView, type RunView, runView } from "./views.ts"
 
 export interface RunQuery {

@@ -1,4 +1,5 @@
 import { type Checked, checked, type Door, type Kind } from "../core/checked.ts"
+import type { Duration } from "../core/duration.ts"
 import { DAY, HOUR } from "../core/instant.ts"
 import {
   callback,
@@ -19,9 +20,40 @@ import type { Hooks } from "../engine/events.ts"
 import type { Logger } from "../engine/logger.ts"
 import { type AnyTask, type DeclaredSchedule, LEASE } from "../engine/task.ts"
 import type { Store } from "../store/store.ts"
-import type { SchedulerOptions, StartOptions } from "./scheduler.ts"
 
 /** What `createScheduler` and the scheduler's own methods take. */
+
+export interface SchedulerOptions {
+  readonly store: Store
+  readonly tasks?: readonly AnyTask[]
+  /** Declared in code: reconciled with the store at start. */
+  readonly schedules?: readonly DeclaredSchedule[]
+  /** Whose code this is. Several applications on one store need one each. */
+  readonly owner?: string
+  /** Rises with each deploy: processes of an older release then leave the newer one's schedules alone. */
+  readonly release?: number
+  /** Delete stored schedules of this owner that are no longer declared. On if an `owner` is named. */
+  readonly prune?: boolean
+  /** How many runs this process performs at once; 10 unless said. */
+  readonly concurrency?: number
+  /** How long a worker may be silent before its runs are taken over; 30 seconds unless said. */
+  readonly lease?: Duration
+  /** However quiet the store is, look this often; 60 seconds unless said. Hints and timers make it faster. */
+  readonly pollInterval?: Duration
+  /** At least this long between two claims; none unless said. */
+  readonly nextDelay?: Duration
+  /** How long finished runs are kept (30 days), and how many of each schedule stay whatever their age (100). */
+  readonly retention?: { readonly age?: Duration; readonly perSchedule?: number }
+  readonly hooks?: Hooks
+  /** A pino logger fits. Warnings and errors go to standard error unless said. */
+  readonly logger?: Logger
+  readonly clock?: Clock
+}
+
+export interface StartOptions {
+  /** `fire`: turn due schedules into runs. `work`: perform runs of this process's tasks. Both unless said. */
+  readonly roles?: readonly Role[]
+}
 
 const HOOK = callback()
 export const HOOK_TABLE = {

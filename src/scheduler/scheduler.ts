@@ -9,7 +9,7 @@ import type { Declared } from "../core/reconcile.ts"
 import { planAnew } from "../core/steer.ts"
 import { type Clock, systemClock } from "../engine/clock.ts"
 import { Engine, type Role } from "../engine/engine.ts"
-import { Events, type Hooks } from "../engine/events.ts"
+import { Events } from "../engine/events.ts"
 import { jsonLogger, type Logger } from "../engine/logger.ts"
 import { DEFAULT_RETENTION } from "../engine/pruning.ts"
 import type { AnyTask, DeclaredSchedule, Task } from "../engine/task.ts"
@@ -21,8 +21,8 @@ import {
   type ReconcileReport,
   reconcileDeclared,
 } from "./declared.ts"
-import { missingAmong } from "./dependencies.ts"
-import type { Enqueued, EnqueueOptions } from "./enqueue.ts"
+import { dependenciesOf, missingAmong } from "./dependencies.ts"
+import type { EnqueueArguments, Enqueued, EnqueueOptions } from "./enqueue.ts"
 import { withOwnHints } from "./hinting-store.ts"
 import { Runs } from "./runs.ts"
 import {
@@ -30,50 +30,16 @@ import {
   doorOf,
   type GivenOptions,
   RECONCILE_OPTIONS,
+  type SchedulerOptions,
   START_OPTIONS,
   STOP_OPTIONS,
+  type StartOptions,
   WORKERS_PAGE,
 } from "./scheduler-options.ts"
 import { Schedules } from "./schedules.ts"
-import { type WorkerView, workerView } from "./views.ts"
-import { enqueueOne, WithinTransaction } from "./within.ts"
-
-export interface SchedulerOptions {
-  readonly store: Store
-  readonly tasks?: readonly AnyTask[]
-  /** Declared in code: reconciled with the store at start. */
-  readonly schedules?: readonly DeclaredSchedule[]
-  /** Whose code this is. Several applications on one store need one each. */
-  readonly owner?: string
-  /** Rises with each deploy: processes of an older release then leave the newer one's schedules alone. */
-  readonly release?: number
-  /** Delete stored schedules of this owner that are no longer declared. On if an `owner` is named. */
-  readonly prune?: boolean
-  /** How many runs this process performs at once; 10 unless said. */
-  readonly concurrency?: number
-  /** How long a worker may be silent before its runs are taken over; 30 seconds unless said. */
-  readonly lease?: Duration
-  /** However quiet the store is, look this often; 60 seconds unless said. Hints and timers make it faster. */
-  readonly pollInterval?: Duration
-  /** At least this long between two claims; none unless said. */
-  readonly nextDelay?: Duration
-  /** How long finished runs are kept (30 days), and how many of each schedule stay whatever their age (100). */
-  readonly retention?: { readonly age?: Duration; readonly perSchedule?: number }
-  readonly hooks?: Hooks
-  /** A pino logger fits. Warnings and errors go to standard error unless said. */
-  readonly logger?: Logger
-  readonly clock?: Clock
-}
-
-export interface StartOptions {
-  /** `fire`: turn due schedules into runs. `work`: perform runs of this process's tasks. Both unless said. */
-  readonly roles?: readonly Role[]
-}
-
-/** The arguments after the task: the payload may be left out where the task accepts nothing. */
-export type EnqueueArguments<Input> = undefined extends Input
-  ? [payload?: Input, options?: EnqueueOptions]
-  : [payload: Input, options?: EnqueueOptions]
+import type { WorkerView } from "./views.ts"
+import { enqueueOne, type Parts, WithinTransaction } from "./within.ts"
+import { Workers } from "./workers.ts"
 
 /** The object users hold. Nothing happens before `start`; a process that never starts may still enqueue and ask. */
 export class Scheduler {
@@ -81,13 +47,13 @@ export class Scheduler {
   readonly runs: Runs
   readonly #given: Store
   readonly #store: Store
-  readonly #clock: Clock
+  readonly #parts: Parts
   readonly #logger: Logger
   readonly #tasks: ReadonlyMap<string, AnyTask>
   readonly #declared: readonly DeclaredSchedule[]
   readonly #set: DeclaredSet
   readonly #local: readonly Declared[]
-  readonly #rhythm: Rhythm
+  readonly #workers: Workers
   readonly #engine: Engine
   #opening: Promise<void> | null = null
   #starting: Promise<void> | null = null
@@ -97,7 +63,6 @@ export class Scheduler {
     const given = checkedSchedulerOptions(options)
     const { store, clock = systemClock, logger = jsonLogger(), owner = "code", release = 0 } = given
     this.#given = store
-    this.#clock = clock
     this.#logger = logger
     this.#tasks = tasksByName(given.tasks ?? [])
     this.#declared = given.schedules ?? []
@@ -107,18 +72,14 @@ export class Scheduler {
     this.#local = defined.filter(({ id }) => isLocal.has(id))
     const prune = given.prune ?? given.owner !== undefined
     this.#set = { owner, release, prune, declared: defined.filter(({ id }) => !isLocal.has(id)) }
-    this.#rhythm = { leaseMs: given.lease ?? 30 * SECOND, pollMs: given.pollInterval ?? MINUTE }
+    const rhythm = { leaseMs: given.lease ?? 30 * SECOND, pollMs: given.pollInterval ?? MINUTE }
+    this.#workers = new Workers({ store, tasks: this.#tasks, rhythm })
     const tasks = [...this.#tasks.values()]
-    this.#engine = engineOf(given, { ...this.#rhythm, store, clock, logger, tasks })
+    this.#engine = engineOf(given, { ...rhythm, store, clock, logger, tasks })
     const ready = () => this.#open()
     this.#store = withOwnHints(store, (hint) => this.#engine.hint(hint))
-    this.schedules = new Schedules({
-      store: this.#store,
-      clock,
-      tasks: this.#tasks,
-      declared: idsOf(defined),
-      ready,
-    })
+    this.#parts = { clock, tasks: this.#tasks, declared: dependenciesOf(defined), rhythm, ready }
+    this.schedules = new Schedules({ ...this.#parts, store: this.#store })
     this.runs = new Runs({ store: this.#store, clock, ready })
   }
 
@@ -153,7 +114,7 @@ export class Scheduler {
   enqueue(task: string, payload?: unknown, options?: EnqueueOptions): Promise<Enqueued>
   async enqueue(task: AnyTask | string, payload?: unknown, options: EnqueueOptions = {}): Promise<Enqueued> {
     await this.#open()
-    return enqueueOne(this.#store, { clock: this.#clock, tasks: this.#tasks }, task, payload, options)
+    return enqueueOne(this.#store, this.#parts, task, payload, options)
   }
 
   /**
@@ -161,14 +122,7 @@ export class Scheduler {
    * it comes with your commit, or not at all.
    */
   within(transaction: unknown): WithinTransaction {
-    const ready = () => this.#open()
-    const declared = idsOf([...this.#set.declared, ...this.#local])
-    return new WithinTransaction(this.#given, transaction, {
-      clock: this.#clock,
-      tasks: this.#tasks,
-      declared,
-      ready,
-    })
+    return new WithinTransaction(this.#given, transaction, this.#parts)
   }
 
   /** Makes the store's schedules of this owner those declared; with `dryRun`, only says what would happen. */
@@ -185,10 +139,7 @@ export class Scheduler {
   async workers(page: { after?: string; limit?: number } = {}): Promise<readonly WorkerView[]> {
     const { after = null, limit = 100 } = checked(page, WORKERS_PAGE, doorOf("workers"))
     await this.#open()
-    const workers = await this.#store.findWorkers({ afterId: after, limit })
-    // Read after the workers: a beat in between makes nobody look silent.
-    const now = await this.#store.now()
-    return workers.map((worker) => workerView(worker, this.#rhythmOf(worker.tasks), now))
+    return this.#workers.list({ afterId: after, limit })
   }
 
   /** Between `start` and `stop`. */
@@ -204,12 +155,6 @@ export class Scheduler {
   /** Running, and the last look found nothing to do. */
   get isIdle(): boolean {
     return this.#engine.isIdle
-  }
-
-  /** Tasks that nobody defines here have the usual lease. */
-  #rhythmOf(tasks: readonly string[]): Rhythm {
-    const leases = tasks.map((name) => this.#tasks.get(name)?.leaseMs ?? this.#rhythm.leaseMs)
-    return { ...this.#rhythm, leaseMs: Math.max(this.#rhythm.leaseMs, ...leases) }
   }
 
   #open(): Promise<void> {
@@ -243,10 +188,8 @@ export class Scheduler {
   /** Not refused: the schedule may be another program's, which is deployed a moment later. */
   async #warnOfMissing(): Promise<void> {
     const declared = [...this.#set.declared, ...this.#local]
-    const known = idsOf(declared)
-    const wanted = declared.flatMap(({ definition }) =>
-      definition.dependsOn.map(({ scheduleId }) => scheduleId),
-    )
+    const known = dependenciesOf(declared)
+    const wanted = [...known.values()].flat()
     const missing = await missingAmong(this.#store, new Set(wanted.filter((id) => !known.has(id))))
     if (missing.length === 0) return
     const text =
@@ -258,10 +201,6 @@ export class Scheduler {
 /** Makes a scheduler. Mistakes in tasks and schedules are thrown here; nothing is started. */
 export function createScheduler(options: SchedulerOptions): Scheduler {
   return new Scheduler(options)
-}
-
-function idsOf(declared: readonly Declared[]): ReadonlySet<string> {
-  return new Set(declared.map(({ id }) => id))
 }
 
 function tasksByName(tasks: readonly AnyTask[]): ReadonlyMap<string, AnyTask> {

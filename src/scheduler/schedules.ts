@@ -1,27 +1,30 @@
 import { checked, checkedValue } from "../core/checked.ts"
-import { defineSchedule, newSchedule } from "../core/definition.ts"
+import { defineSchedule, newSchedule, newScheduleDueNow } from "../core/definition.ts"
+import type { Dependencies } from "../core/dependency-cycles.ts"
 import { BelfryError } from "../core/errors.ts"
-import type { Instant } from "../core/instant.ts"
-import { toPayload } from "../core/json.ts"
+import type { Rhythm } from "../core/liveness.ts"
 import { describeTriggers } from "../core/new-run.ts"
-import type { ScheduleOptions, When } from "../core/options.ts"
+import type { When } from "../core/options.ts"
 import { checkId, scheduleDoor } from "../core/policies.ts"
-import type { Schedule, ScheduleDefinition } from "../core/schedule.ts"
-import { move, occurrenceToCome, pause, reschedule, restore, resume, skip } from "../core/steer.ts"
+import type { Schedule } from "../core/schedule.ts"
+import { move, pause, reschedule, restore, resume, skip } from "../core/steer.ts"
 import type { Clock } from "../engine/clock.ts"
-import { type AnyTask, type PayloadOption, type Task, validatePayload } from "../engine/task.ts"
-import { accepted } from "../store/refused.ts"
+import type { AnyTask } from "../engine/task.ts"
 import type { Store } from "../store/store.ts"
-import { BACKFILL_MAX, type BackfillPlan, type BackfillRange, doBackfill, planBackfill } from "./backfill.ts"
+import { type BackfillPlan, doBackfill, planAgain, planBackfill } from "./backfill.ts"
 import { editSchedule, requireSchedule, steerSchedule } from "./change-schedule.ts"
 import { checkDependencies } from "./dependencies.ts"
 import { type Ledger, type LedgerPage, readLedger } from "./ledger.ts"
+import { checkPayload, examinePayload } from "./payload-check.ts"
 import { type OccurrenceView, upcoming } from "./preview.ts"
 import { changedOptions, SCHEDULE_CHANGES, type ScheduleChanges } from "./schedule-options.ts"
 import {
   BACKFILL_OPTIONS,
   BACKFILL_PLAN,
+  type BackfillOptions,
+  type Because,
   CREATE_OPTIONS,
+  type CreateOptions,
   countOf,
   doorOf,
   idOf,
@@ -30,60 +33,42 @@ import {
   PAUSE_OPTIONS,
   PLAN_BACKFILL_OPTIONS,
   PREVIEW_OPTIONS,
+  SCHEDULE_QUERY,
+  type ScheduleQuery,
   UPDATE_BASE,
   whyOf,
 } from "./steering-options.ts"
-import { cancelUnfinished, manualRun, TRIGGER_NOW_OPTIONS, type TriggerNowOptions } from "./trigger.ts"
+import { TRIGGER_NOW_OPTIONS, type TriggerNowOptions, type TriggerNowResult, triggerNow } from "./trigger.ts"
 import { type ScheduleView, scheduleView } from "./views.ts"
-
-export type { TriggerNowOptions } from "./trigger.ts"
-
-export interface Because {
-  readonly reason?: string
-  /** Who asks. */
-  readonly by?: string
-}
-
-export type CreateOptions<Input> = ScheduleOptions &
-  PayloadOption<Input> & {
-    readonly task: Task<Input, unknown> | string
-    /** Fire once at creation, too. */
-    readonly startImmediately?: boolean
-  }
-
-export interface TriggerNowResult {
-  /** `skipped`: the overlap policy is `skip` and `runId` is still unfinished. */
-  readonly outcome: "created" | "skipped"
-  readonly runId: string
-}
-
-export interface BackfillOptions {
-  readonly from: When
-  readonly until: When
-  readonly which?: BackfillRange["which"]
-  readonly name?: string
-}
+import { Workers } from "./workers.ts"
 
 /** The schedules in the store: everything that can be done to them and asked of them. */
 export class Schedules {
   readonly #store: Store
   readonly #clock: Clock
   readonly #tasks: ReadonlyMap<string, AnyTask>
-  readonly #declared: ReadonlySet<string>
+  readonly #declared: Dependencies
+  readonly #workers: Workers
+  readonly #examine: typeof examinePayload
   readonly #ready: () => Promise<void>
 
   constructor(about: {
     store: Store
     clock: Clock
     tasks: ReadonlyMap<string, AnyTask>
-    /** Ids that this process declares; local ones are in no store. */
-    declared: ReadonlySet<string>
+    /** What this process declares, and what that depends on; local schedules are in no store. */
+    declared: Dependencies
+    rhythm: Rhythm
+    /** Inside somebody's transaction: what it has made so far isn't there for the tasks to see. */
+    isWithin?: boolean
     ready: () => Promise<void>
   }) {
     this.#store = about.store
     this.#clock = about.clock
     this.#tasks = about.tasks
     this.#declared = about.declared
+    this.#workers = new Workers(about)
+    this.#examine = about.isWithin ? checkPayload : examinePayload
     this.#ready = about.ready
   }
 
@@ -92,13 +77,13 @@ export class Schedules {
     const given = checked(options, CREATE_OPTIONS, scheduleDoor(checkId(id)))
     await this.#ready()
     const { task: _task, payload, startImmediately: _now, ...rest } = options as CreateOptions<unknown>
-    await this.#checkPayload(given.task, payload)
+    await this.#examine(this.#tasks, given.task, payload)
     const now = await this.#store.now()
     const about = { id, task: given.task, payload, owner: null, release: 0, now }
     const definition = defineSchedule(rest, about)
     await checkDependencies(this.#store, id, definition, { stored: null, declared: this.#declared })
     const schedule = given.startImmediately
-      ? startingNow(id, definition, now)
+      ? newScheduleDueNow(id, definition, now)
       : newSchedule(id, definition, now)
     if (schedule.finishedAt !== null) {
       throw new BelfryError(
@@ -107,8 +92,9 @@ export class Schedules {
         { details: { id } },
       )
     }
+    const view = await this.#viewer()
     const swap = await this.#store.putSchedule(schedule, null)
-    if (swap.outcome === "done") return scheduleView(schedule)
+    if (swap.outcome === "done") return view(schedule)
     throw new BelfryError("BELFRY_SCHEDULE_EXISTS", `There is a schedule "${id}" already.`, {
       details: { id },
     })
@@ -118,21 +104,22 @@ export class Schedules {
   async get(id: string): Promise<ScheduleView | null> {
     const ids = [idOf(id, "get")]
     await this.#ready()
+    const view = await this.#viewer()
     const [schedule] = await this.#store.findSchedules({ ids }, { afterId: null, limit: 1 })
-    return schedule === undefined ? null : scheduleView(schedule)
+    return schedule === undefined ? null : view(schedule)
   }
 
   /** By id. All of them, or with `limit` a page; `after` is the last id of the page before. */
-  async list(
-    filter: { owner?: string; task?: string; tag?: string; after?: string; limit?: number } = {},
-  ): Promise<readonly ScheduleView[]> {
+  async list(query: ScheduleQuery = {}): Promise<readonly ScheduleView[]> {
+    const { after = null, limit, ...rest } = checked(query, SCHEDULE_QUERY, doorOf("list"))
     await this.#ready()
-    const { after = null, limit, ...rest } = filter
+    const filter = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
+    const view = await this.#viewer()
     const found: ScheduleView[] = []
     for (let afterId = after; ; afterId = found.at(-1)!.id) {
-      const size = limit === undefined ? LIST_PAGE : pageSize(limit)
-      const page = await this.#store.findSchedules(rest, { afterId, limit: size })
-      found.push(...page.map(scheduleView))
+      const size = limit ?? LIST_PAGE
+      const page = await this.#store.findSchedules(filter, { afterId, limit: size })
+      found.push(...page.map(view))
       if (limit !== undefined || page.length < size) return found
     }
   }
@@ -143,11 +130,14 @@ export class Schedules {
     const given = checked(changes, SCHEDULE_CHANGES, scheduleDoor(scheduleId))
     const { ifRevision } = checked(based, UPDATE_BASE, doorOf("update"))
     await this.#ready()
+    const view = await this.#viewer()
     const edited = await editSchedule(this.#store, scheduleId, {
       ifRevision,
       define: async (stored) => {
         const payload = given.payload === undefined ? stored.payload : given.payload
-        await this.#checkPayload(stored.task, payload)
+        // What was there before is only checked: a schedule whose function is gone can still be disabled.
+        const check = given.payload === undefined ? checkPayload : this.#examine
+        await check(this.#tasks, stored.task, payload)
         const { task, owner, release } = stored
         const now = await this.#store.now()
         const about = { id, task, payload, owner, release, now }
@@ -156,7 +146,7 @@ export class Schedules {
         return definition
       },
     })
-    return scheduleView(edited)
+    return view(edited)
   }
 
   /** True if it was there. Its runs stay. */
@@ -187,23 +177,8 @@ export class Schedules {
     const scheduleId = idOf(id, "trigger")
     const given = checked(options, TRIGGER_NOW_OPTIONS, doorOf("trigger", "BELFRY_RUN_INVALID"))
     await this.#ready()
-    const schedule = await requireSchedule(this.#store, scheduleId)
-    const own = given.payload
-    const payload = own === undefined ? schedule.payload : toPayload(own, `Payload for "${id}"`)
-    await this.#checkPayload(schedule.task, payload)
-    const now = await this.#store.now()
-    const run = manualRun(schedule, { id: `${id}+${this.#clock.newId()}`, payload, now }, given)
-    // Refused before anything happens if there is no next one.
-    const next = given.insteadOfNext ? occurrenceToCome(schedule, null, now) : null
-    if (given.overlap === "replace") await cancelUnfinished(this.#store, schedule, given.by ?? null)
-    const answer = accepted((await this.#store.enqueue([run]))[0]!)
-    if (answer.outcome === "held") return { outcome: "skipped", runId: answer.runId }
-    const { reason, by } = run
-    if (next !== null)
-      await this.#steer("trigger", id, (stored, _facts, at) =>
-        skip(stored, next.scheduledFor, { reason, by }, at),
-      )
-    return { outcome: "created", runId: run.id }
+    const runId = `${scheduleId}+${this.#clock.newId()}`
+    return triggerNow(this.#store, { scheduleId, runId, tasks: this.#tasks }, given)
   }
 
   /** The next occurrence is at that time, then on from there; those passed over are recorded. */
@@ -273,14 +248,8 @@ export class Schedules {
     const { concurrency = 1, by = null, onProgress } = checked(options, BACKFILL_OPTIONS, door)
     await this.#ready()
     const schedule = await requireSchedule(this.#store, planned.scheduleId)
-    const range = { ...planned, from: new Date(planned.from), until: new Date(planned.until) }
-    const current = await planBackfill(this.#store, schedule, range)
-    if (current.planId !== planned.planId) {
-      throw new BelfryError(
-        "BELFRY_BACKFILL_CHANGED",
-        `The backfill of "${schedule.id}" was planned for ${planned.occurrences.length} occurrences; it would now be ${current.occurrences.length} or others.`,
-      )
-    }
+    const range = { from: new Date(planned.from), until: new Date(planned.until) }
+    const current = await planAgain(this.#store, schedule, { ...planned, ...range })
     return doBackfill(this.#store, schedule, current, {
       concurrency,
       by,
@@ -295,25 +264,16 @@ export class Schedules {
   ): Promise<ScheduleView> {
     const scheduleId = idOf(id, method)
     await this.#ready()
-    return scheduleView(await steerSchedule(this.#store, scheduleId, decide))
+    const view = await this.#viewer()
+    return view(await steerSchedule(this.#store, scheduleId, decide))
   }
 
-  async #checkPayload(taskName: string, payload: unknown): Promise<void> {
-    const task = this.#tasks.get(taskName)
-    if (task !== undefined) await validatePayload(task, toPayload(payload, `Payload of task "${taskName}"`))
+  /** Reads the workers, once. Before a change: what has been done must not seem to fail because they can't be read. */
+  async #viewer(): Promise<(schedule: Schedule) => ScheduleView> {
+    const offered = await this.#workers.offeredTasks()
+    return (schedule) => scheduleView(schedule, offered)
   }
-}
-
-/** Planned from the moment before, with an occurrence added at creation itself. */
-function startingNow(id: string, definition: ScheduleDefinition, now: Instant): Schedule {
-  const schedule = newSchedule(id, definition, now)
-  const first = { scheduledFor: now, dueAt: now, reason: "Started immediately", by: null }
-  return { ...schedule, coveredUntil: now - 1, nextRunAt: now, finishedAt: null, overrides: [first] }
 }
 
 /** How many are read at once where all are asked for. */
 const LIST_PAGE = 500
-
-function pageSize(limit: number): number {
-  return Math.min(Math.max(1, Math.floor(limit)), BACKFILL_MAX)
-}

@@ -16,12 +16,42 @@ import {
   textLike,
 } from "../core/kinds.ts"
 import { CONCURRENCY, LOOKUP, PAGE, TASK_NAME, taskOr } from "../core/limits.ts"
-import type { When } from "../core/options.ts"
+import type { ScheduleOptions, When } from "../core/options.ts"
 import type { Why } from "../core/steer.ts"
+import type { AnyTask, PayloadOption, Task } from "../engine/task.ts"
 import { BACKFILL_MAX, type BackfillRange } from "./backfill.ts"
-import type { BackfillOptions, Because, CreateOptions } from "./schedules.ts"
 
 /** What the methods of `scheduler.schedules` take, but for the schedule itself. */
+
+export interface Because {
+  readonly reason?: string
+  /** Who asks. */
+  readonly by?: string
+}
+
+export type CreateOptions<Input> = ScheduleOptions &
+  PayloadOption<Input> & {
+    readonly task: Task<Input, unknown> | string
+    /** Fire once at creation, too. */
+    readonly startImmediately?: boolean
+  }
+
+export interface ScheduleQuery {
+  readonly owner?: string
+  readonly task?: AnyTask | string
+  readonly tag?: string
+  /** The last id of the page before. */
+  readonly after?: string
+  /** The size of a page; without it all are listed. */
+  readonly limit?: number
+}
+
+export interface BackfillOptions {
+  readonly from: When
+  readonly until: When
+  readonly which?: BackfillRange["which"]
+  readonly name?: string
+}
 
 export const CREATE_OPTIONS = {
   ...SCHEDULE_OPTIONS,
@@ -60,6 +90,14 @@ export const BACKFILL_PLAN = required(
     occurrences: required(list(instant, { max: BACKFILL_MAX })),
   }),
 )
+
+export const SCHEDULE_QUERY = {
+  owner: LOOKUP,
+  task: taskOr(LOOKUP),
+  tag: LOOKUP,
+  after: LOOKUP,
+  limit: PAGE,
+} satisfies Record<keyof ScheduleQuery, Kind<unknown>>
 
 export const BACKFILL_OPTIONS = {
   concurrency: CONCURRENCY,

@@ -1,16 +1,21 @@
 import type { Checked, Kind } from "../core/checked.ts"
 import { BelfryError } from "../core/errors.ts"
 import { formatInstant, type Instant } from "../core/instant.ts"
-import type { Json } from "../core/json.ts"
+import { type Json, toPayload } from "../core/json.ts"
 import { flag, instant, payload, remark } from "../core/kinds.ts"
 import { requestOf } from "../core/new-run.ts"
 import type { PriorityOption, When } from "../core/options.ts"
 import { OVERLAP_POLICY, PRIORITY } from "../core/policies.ts"
 import { cancel, type NewRun } from "../core/run.ts"
 import type { Overlap, Schedule } from "../core/schedule.ts"
+import { occurrenceToCome, skip } from "../core/steer.ts"
 import { readFacts } from "../engine/facts.ts"
+import type { AnyTask } from "../engine/task.ts"
+import { accepted } from "../store/refused.ts"
 import type { Store } from "../store/store.ts"
-import type { Because } from "./schedules.ts"
+import { requireSchedule, steerSchedule } from "./change-schedule.ts"
+import { checkPayload } from "./payload-check.ts"
+import type { Because } from "./steering-options.ts"
 
 export interface TriggerNowOptions extends Because {
   /** Instead of the schedule's own. */
@@ -22,6 +27,12 @@ export interface TriggerNowOptions extends Because {
   readonly asOf?: When
   /** Instead of the schedule's own policy. `replace` cancels what is unfinished; nothing else does. */
   readonly overlap?: Overlap["policy"]
+}
+
+export interface TriggerNowResult {
+  /** `skipped`: the overlap policy is `skip` and `runId` is still unfinished. */
+  readonly outcome: "created" | "skipped"
+  readonly runId: string
 }
 
 export const TRIGGER_NOW_OPTIONS = {
@@ -36,8 +47,39 @@ export const TRIGGER_NOW_OPTIONS = {
 
 export type GivenTriggerNow = Checked<typeof TRIGGER_NOW_OPTIONS>
 
+/** One run, now; the next occurrence is untouched, unless the run takes its place. */
+export async function triggerNow(
+  store: Store,
+  about: {
+    readonly scheduleId: string
+    readonly runId: string
+    readonly tasks: ReadonlyMap<string, AnyTask>
+  },
+  given: GivenTriggerNow,
+): Promise<TriggerNowResult> {
+  const { scheduleId, runId } = about
+  const schedule = await requireSchedule(store, scheduleId)
+  const payload =
+    given.payload === undefined ? schedule.payload : toPayload(given.payload, `Payload for "${scheduleId}"`)
+  await checkPayload(about.tasks, schedule.task, payload)
+  const now = await store.now()
+  const run = manualRun(schedule, { id: runId, payload, now }, given)
+  // Refused before anything happens if there is no next one.
+  const next = given.insteadOfNext ? occurrenceToCome(schedule, null, now) : null
+  if (given.overlap === "replace") await cancelUnfinished(store, schedule, given.by ?? null)
+  const answer = accepted((await store.enqueue([run]))[0]!)
+  if (answer.outcome === "held") return { outcome: "skipped", runId: answer.runId }
+  const { reason, by } = run
+  if (next !== null) {
+    await steerSchedule(store, scheduleId, (stored, _facts, at) =>
+      skip(stored, next.scheduledFor, { reason, by }, at),
+    )
+  }
+  return { outcome: "created", runId: run.id }
+}
+
 /** One run by hand. Everything about it is checked here, before anything happens. */
-export function manualRun(
+function manualRun(
   schedule: Schedule,
   about: { id: string; payload: Json; now: Instant },
   given: GivenTriggerNow,
@@ -72,7 +114,7 @@ function instantPassed(id: string, asOf: Instant, now: Instant): Instant {
 }
 
 /** Ends what is unfinished of a schedule, so that a run by hand takes its place. */
-export async function cancelUnfinished(store: Store, schedule: Schedule, by: string | null): Promise<void> {
+async function cancelUnfinished(store: Store, schedule: Schedule, by: string | null): Promise<void> {
   const why = { reason: "Replaced by a run that was triggered", by }
   const { unfinished } = await readFacts(store, schedule)
   const cancels = unfinished.map((run) => cancel(run, why)).filter((change) => change !== null)

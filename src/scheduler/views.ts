@@ -12,6 +12,7 @@ import {
   type ScheduleDefinition,
   timetableOf,
 } from "../core/schedule.ts"
+import { problemsOf, type ScheduleProblem } from "../core/schedule-problems.ts"
 import type { Trigger } from "../core/timetable.ts"
 import { timetableInWords } from "../core/timetable-words.ts"
 import type { LogLevel, StoredLogLine, Worker } from "../store/store.ts"
@@ -40,6 +41,8 @@ export interface ScheduleView extends Omit<ScheduleDefinition, "startsAt" | "end
   readonly firedCount: number
   /** Why it can't be planned, if it can't. */
   readonly lastError: string | null
+  /** Why nothing comes of it, though it is neither paused, disabled nor finished: empty if all is well. */
+  readonly problems: readonly ScheduleProblem[]
   readonly finishedAt: Date | null
   readonly paused: { at: Date; until: Date | null; reason: string | null; by: string | null } | null
   readonly overrides: readonly {
@@ -54,7 +57,8 @@ export interface ScheduleView extends Omit<ScheduleDefinition, "startsAt" | "end
   readonly updatedAt: Date
 }
 
-export function scheduleView(schedule: Schedule): ScheduleView {
+/** `offered`: the tasks of the workers that are online. */
+export function scheduleView(schedule: Schedule, offered: ReadonlySet<string>): ScheduleView {
   const { version: _version, coveredUntil: _coveredUntil, declaredAs: _declaredAs, ...shown } = schedule
   return {
     ...shown,
@@ -66,6 +70,7 @@ export function scheduleView(schedule: Schedule): ScheduleView {
     nextRunAt: dateOf(nextToRunAt(schedule)),
     lastRunAt: dateOf(schedule.lastRunAt),
     finishedAt: dateOf(schedule.finishedAt),
+    problems: problemsOf(schedule, offered),
     paused: schedule.paused === null ? null : pauseView(schedule.paused),
     overrides: schedule.overrides.map(overrideView),
     isOverridden: isOverridden(schedule),

@@ -1,10 +1,11 @@
+import type { Dependencies } from "../core/dependency-cycles.ts"
 import { BelfryError } from "../core/errors.ts"
+import type { Rhythm } from "../core/liveness.ts"
 import type { Clock } from "../engine/clock.ts"
 import type { AnyTask, Task } from "../engine/task.ts"
 import { accepted } from "../store/refused.ts"
 import { isTransactional, type Store } from "../store/store.ts"
-import { type Enqueued, type EnqueueOptions, newRunFor } from "./enqueue.ts"
-import type { EnqueueArguments } from "./scheduler.ts"
+import { type EnqueueArguments, type Enqueued, type EnqueueOptions, newRunFor } from "./enqueue.ts"
 import { Schedules } from "./schedules.ts"
 
 /** What can be done inside a transaction of the caller's own: it is there with their commit, or not at all. */
@@ -22,7 +23,7 @@ export class WithinTransaction {
     }
     this.#store = store.within(transaction)
     this.#parts = parts
-    this.schedules = new Schedules({ ...parts, store: this.#store })
+    this.schedules = new Schedules({ ...parts, store: this.#store, isWithin: true })
   }
 
   enqueue<Input>(task: Task<Input, unknown>, ...rest: EnqueueArguments<Input>): Promise<Enqueued>
@@ -33,10 +34,12 @@ export class WithinTransaction {
   }
 }
 
-interface Parts {
+/** What the service layer is made of, beside its store. */
+export interface Parts {
   readonly clock: Clock
   readonly tasks: ReadonlyMap<string, AnyTask>
-  readonly declared: ReadonlySet<string>
+  readonly declared: Dependencies
+  readonly rhythm: Rhythm
   ready(): Promise<void>
 }
 

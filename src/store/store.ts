@@ -131,6 +131,16 @@ export function isTransactional(store: Store): store is TransactionalStore {
   return "within" in store
 }
 
+/** A store that says what it is, for the log: `memory`, `sqlite`, `postgres`, `redis`, or a word of its author's. */
+export interface NamedStore extends Store {
+  readonly kind: string
+}
+
+export function kindOfStore(store: Store): string {
+  const { kind } = store as Partial<NamedStore>
+  return typeof kind === "string" ? kind : "unnamed"
+}
+
 /**
  * What may have happened: something about schedules, runs to claim, or held runs that were taken away. And `forgotten`: the
  * store has lost something it had confirmed. Only stores that can notice say it, each to its own listeners, once for a loss.

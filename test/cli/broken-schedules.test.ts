@@ -2,7 +2,9 @@ import assert from "node:assert/strict"
 import { describe, test } from "vitest"
 import type { Check } from "../../src/cli/doctor-checks.ts"
 import type { Schedule } from "../../src/core/schedule.ts"
+import type { ScheduleView } from "../../src/index.ts"
 import { holding, holdingWith } from "./holding.ts"
+import { getSchedule } from "./nightly.ts"
 import { terminal } from "./support.ts"
 
 const GOOD: Partial<Schedule> = { id: "good" }
@@ -138,7 +140,18 @@ describe("a schedule of a task that nobody offers", () => {
     const shell = await holdingWith(["report"], GOOD, { id: "typo", task: "reprot" })
 
     assert.match((await shell.run("s", "list")).err, /No worker offers reprot \(did you mean report\?\)/)
-    assert.match((await shell.run("s", "get", "typo")).out, /Problem +no worker offers the task reprot/)
+    const words = 'No worker that is online offers the task "reprot": its runs wait.'
+    assert.ok((await shell.run("s", "get", "typo")).out.includes(words))
+    assert.ok((await shell.run("s", "list", "-o", "wide")).out.includes(words))
+    assert.deepEqual((await getSchedule(shell, "typo")).problems, [{ kind: "no-worker", message: words }])
+    const listed = await shell.json<readonly ScheduleView[]>("s", "list")
+    assert.deepEqual(
+      listed.map(({ id, problems }) => [id, problems.map(({ kind }) => kind)]),
+      [
+        ["good", []],
+        ["typo", ["no-worker"]],
+      ],
+    )
     assert.ok(!(await shell.run("s", "get", "good")).out.includes("Problem"))
   })
 })

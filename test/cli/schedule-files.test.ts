@@ -39,6 +39,18 @@ describe("files", () => {
     assert.equal(applied.code, 0, applied.err)
   })
 
+  test("files whose schedules wait for one another are refused whole, with the cycle", async () => {
+    const shell = await withNightly()
+    shell.input =
+      "- {id: a, task: t, every: 5m, dependsOn: [{schedule: b, within: 1h}]}\n- {id: b, task: t, every: 5m, dependsOn: [{schedule: a, within: 1h}]}\n"
+
+    const applied = await shell.run("apply", "-f", "-")
+
+    assert.equal(applied.code, 6)
+    assert.match(applied.err, /Schedule "a": dependsOn makes a cycle: a → b → a\./)
+    assert.equal((await shell.run("schedule", "list", "-o", "name")).out, "nightly\n")
+  })
+
   test("apply creates, changes and prunes by tag; diff exits 1 before and 0 after", async () => {
     const shell = await withNightly()
     await shell.run("s", "create", "old", "--task", "t", "--every", "1h", "--tag", "team")

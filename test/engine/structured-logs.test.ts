@@ -41,23 +41,31 @@ describe("a pino logger as it is", () => {
     assert.equal(find("Started")?.["latenessMs"], 0)
   })
 
-  test("start and stop are one line each, with worker, roles, tasks and schedules", async () => {
+  test("start and stop are one line each, with worker, store, roles, tasks and schedules", async () => {
     await using fleet = new Fleet()
     const { logger, lines } = pinoLines()
     const task = defineTask({ name: "report", run: () => undefined })
     const stored = task.schedule("stored", { cron: "0 * * * *" })
     const local = task.schedule("local", { cron: "0 * * * *", local: true })
-    const node = await fleet.started({ tasks: [task], schedules: [stored, local], logger })
+    const store = Object.assign(fleet.store, { kind: "memory" })
+    const node = await fleet.started({ tasks: [task], schedules: [stored, local], logger, store })
     const worker = (await node.workers())[0]?.id
 
     await fleet.until(node.stop())
 
     const said = lines.filter((line) => line["component"] === "engine")
     assert.deepEqual(
-      said.map(({ msg, level, roles, tasks, schedules }) => [msg, level, roles, tasks, schedules]),
+      said.map(({ msg, level, store, roles, tasks, schedules }) => [
+        msg,
+        level,
+        store,
+        roles,
+        tasks,
+        schedules,
+      ]),
       [
-        ["The scheduler started", 30, ["fire", "work"], 1, 2],
-        ["The scheduler stopped", 30, undefined, undefined, undefined],
+        ["The scheduler started", 30, "memory", ["fire", "work"], 1, 2],
+        ["The scheduler stopped", 30, undefined, undefined, undefined, undefined],
       ],
     )
     assert.ok(said.every((line) => line["worker"] === worker))

@@ -59,8 +59,9 @@ test("a process that fires only its own tasks never asks who else works", async 
   await using fleet = new Fleet()
   const { node, wire } = await firing(fleet)
   await node.schedules.create("s", { task: "mine", every: "1m" })
+  const before = wire.count("findWorkers")
 
   await fleet.advance("1h")
 
-  assert.equal(wire.count("findWorkers"), 0)
+  assert.equal(wire.count("findWorkers") - before, 0)
 })

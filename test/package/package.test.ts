@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { publint } from "publint"
 import { afterAll, beforeAll, expect, test } from "vitest"
 
 const root = join(import.meta.dirname, "..", "..")
@@ -13,7 +14,8 @@ let packed: { filename: string; files: { path: string }[] }
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "belfry-package-"))
-  run("npm", ["run", "build"], root)
+  // Whoever packs gets what is in the sources now, not what was built some day.
+  rmSync(join(root, "dist"), { recursive: true, force: true })
   packed = JSON.parse(run("npm", ["pack", "--json", "--pack-destination", folder], root))[0]
   writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module", private: true }))
   // With the packages it needs as they are here: neither a registry nor what npm keeps of it decides about this test.
@@ -31,6 +33,12 @@ test("the package holds the built files and the papers, and nothing else", () =>
 
   const papers = ["CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "README.md", "SECURITY.md", "package.json"]
   expect(others.sort()).toEqual(papers)
+})
+
+test("its entry points, types and files fit together, by publint", async () => {
+  const tarball = new Uint8Array(readFileSync(join(folder, packed.filename))).buffer
+
+  expect((await publint({ pack: { tarball } })).messages).toEqual([])
 })
 
 test("what the README links to is in the package", () => {

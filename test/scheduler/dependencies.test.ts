@@ -55,3 +55,79 @@ describe("a schedule that depends on one that doesn't exist", () => {
     assert.deepEqual(warnings, [["a"]])
   })
 })
+
+describe("schedules that wait for one another", () => {
+  const cycle = (message: string) => ({ code: "BELFRY_SCHEDULE_INVALID", message })
+  const daily = { task: "t", cron: "@daily" } as const
+
+  test("are refused where the last of them is made, with the whole cycle", async () => {
+    const { schedules } = createScheduler({ store: memory() })
+    await schedules.create("a", daily)
+    await schedules.create("b", { ...daily, ...on("a") })
+    await schedules.create("c", { ...daily, ...on("b") })
+
+    await assert.rejects(
+      schedules.update("a", on("c"), { ifRevision: 1 }),
+      cycle(
+        'Schedule "a": dependsOn makes a cycle: a → c → b → a. Schedules that wait for one another never fire.',
+      ),
+    )
+    assert.deepEqual((await schedules.get("a"))?.dependsOn, [])
+  })
+
+  test("are refused by way of a local schedule, too", async () => {
+    const local = task.schedule("a", { cron: "@daily", local: true, ...on("b") })
+    const { schedules } = createScheduler({ store: memory(), tasks: [task], schedules: [local] })
+
+    await assert.rejects(schedules.create("b", { ...daily, ...on("a") }), /makes a cycle: b → a → b\./)
+  })
+
+  test("can be changed in other ways, and parted", async () => {
+    const store = memory()
+    const { schedules } = createScheduler({ store })
+    await schedules.create("a", daily)
+    await schedules.create("b", { ...daily, ...on("a") })
+    // As two people can, each of whom saw only the other's schedule as it was.
+    const [a] = await store.findSchedules({ ids: ["a"] }, { afterId: null, limit: 1 })
+    await store.putSchedule({ ...a!, dependsOn: [{ scheduleId: "b", withinMs: 1 }] }, a!.version)
+
+    await schedules.update("b", { description: "still here" }, { ifRevision: 1 })
+    await schedules.update("a", { dependsOn: null }, { ifRevision: 1 })
+  })
+
+  test("are refused when they are declared, before anything starts", () => {
+    const schedules = [
+      task.schedule("a", { cron: "@daily", ...on("b") }),
+      task.schedule("b", { cron: "@daily", ...on("a") }),
+    ]
+
+    assert.throws(
+      () => createScheduler({ store: memory(), tasks: [task], schedules }),
+      /Schedule "a": dependsOn makes a cycle: a → b → a\./,
+    )
+  })
+
+  test("are left alone if a declared one would close the cycle over another program's", async () => {
+    const store = memory()
+    const theirs = createScheduler({ store })
+    await theirs.schedules.create("a", daily)
+    await theirs.schedules.create("b", { ...daily, ...on("a") })
+    await theirs.schedules.delete("a")
+    const ours = createScheduler({
+      store,
+      tasks: [task],
+      schedules: [task.schedule("a", { cron: "@daily", ...on("b") }), task.schedule("c", { cron: "@daily" })],
+      logger: silentLogger,
+    })
+
+    const { created, refused } = await ours.reconcile()
+
+    assert.deepEqual(created, ["c"])
+    assert.deepEqual(refused, [
+      {
+        id: "a",
+        why: "dependsOn makes a cycle: a → b → a. Schedules that wait for one another never fire",
+      },
+    ])
+  })
+})

@@ -81,8 +81,13 @@ test("a delay counts from now, a time is a time; both: whichever is later", asyn
 const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
   ["an id with a space", { id: "a b" }, "BELFRY_RUN_INVALID", /id is "a b"; use 1 to 300/],
   ["an empty id", { id: "" }, "BELFRY_RUN_INVALID", /id is "";/],
-  ["a delay that is none", { delay: "soon" }, "BELFRY_DURATION_INVALID", /delay "soon" is not a duration/],
-  ["a negative delay", { delay: -1 }, "BELFRY_DURATION_INVALID", /delay -1/],
+  [
+    "a delay that is none",
+    { delay: "soon" },
+    "BELFRY_DURATION_INVALID",
+    /delay is "soon", which is not a duration/,
+  ],
+  ["a negative delay", { delay: -1 }, "BELFRY_DURATION_INVALID", /delay is -1/],
   ["a time without an offset", { at: "2026-01-01T05:00:00" }, "BELFRY_INSTANT_INVALID", /with an offset/],
   ["a fractional priority", { priority: 1.5 }, "BELFRY_RUN_INVALID", /priority is 1.5; use a whole number/],
   [
@@ -92,7 +97,7 @@ const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
     /concurrency.limit is 0/,
   ],
   ["no attempts", { retry: { attempts: 0 } }, "BELFRY_RUN_INVALID", /retry.attempts is 0/],
-  ["a timeout that is none", { timeout: "x" }, "BELFRY_DURATION_INVALID", /timeout "x"/],
+  ["a timeout that is none", { timeout: "x" }, "BELFRY_DURATION_INVALID", /timeout is "x"/],
 ]
 for (const [name, options, code, message] of REFUSED) {
   test(`${name} is refused before anything is stored`, async () => {

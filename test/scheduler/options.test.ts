@@ -1,6 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "vitest"
-import { createScheduler, memory, type SchedulerOptions } from "../../src/index.ts"
+import { type BelfryError, createScheduler, memory, type SchedulerOptions } from "../../src/index.ts"
+import { postgres } from "../../src/postgres.ts"
 
 const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
   [
@@ -26,13 +27,13 @@ const REFUSED: readonly (readonly [string, object, string, RegExp])[] = [
     "a lease that is no duration",
     { lease: "long" },
     "BELFRY_DURATION_INVALID",
-    /lease "long" is not a duration/,
+    /lease is "long", which is not a duration/,
   ],
   [
     "a retention that is none",
     { retention: { age: "ever" } },
     "BELFRY_DURATION_INVALID",
-    /retention.age "ever"/,
+    /retention.age is "ever"/,
   ],
 ]
 for (const [name, options, code, message] of REFUSED) {
@@ -64,4 +65,17 @@ test("a stop timeout that is no duration is refused", () => {
   const scheduler = createScheduler({ store: memory() })
 
   assert.throws(() => scheduler.stop({ timeout: "soon" as "1s" }), { code: "BELFRY_DURATION_INVALID" })
+})
+
+test("an address that is refused isn't shown: it may hold a password", () => {
+  const address = "postgres://user:secret@\0host/"
+
+  assert.throws(
+    () => postgres(address),
+    (error: BelfryError) => {
+      assert.equal(error.message, "postgres: url is not the address of a server.")
+      assert.ok(!JSON.stringify(error.details).includes("secret"))
+      return true
+    },
+  )
 })

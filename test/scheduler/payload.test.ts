@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import * as v from "valibot"
 import { describe, test } from "vitest"
 import * as z from "zod"
-import { defineTask } from "../../src/index.ts"
+import { createScheduler, defineTask, memory } from "../../src/index.ts"
 import { createTestScheduler } from "../../src/testing.ts"
 import { Fleet } from "../support/fleet.ts"
 
@@ -212,4 +212,47 @@ describe("defineTask", () => {
       assert.throws(() => defineTask(options as Parameters<typeof defineTask>[0]), { code })
     })
   }
+})
+
+describe("a task that examines payloads", () => {
+  const known = new Set(["a"])
+  const asked: unknown[] = []
+  const task = defineTask({
+    name: "call",
+    payload: z.object({ name: z.string().toLowerCase() }),
+    run: () => undefined,
+    async examine({ name }) {
+      asked.push(name)
+      if (!known.has(name)) throw new Error(`There is nothing named "${name}".`)
+    },
+  })
+  const refused = {
+    code: "BELFRY_PAYLOAD_INVALID",
+    message: 'Payload of task "call" can\'t be used: There is nothing named "b".',
+  }
+
+  test("refuses a schedule that is created, or given another payload, as its schema reads it", async () => {
+    const { schedules } = createScheduler({ store: memory(), tasks: [task] })
+
+    await assert.rejects(schedules.create("s", { task, cron: "@daily", payload: { name: "B" } }), refused)
+    await schedules.create("s", { task, cron: "@daily", payload: { name: "A" } })
+    await assert.rejects(schedules.update("s", { payload: { name: "b" } }, { ifRevision: 1 }), refused)
+
+    assert.deepEqual(asked, ["b", "a", "b"])
+    assert.deepEqual((await schedules.get("s"))?.payload, { name: "A" })
+  })
+
+  test("isn't asked about a payload that stays, nor about one that its schema refuses", async () => {
+    const { schedules } = createScheduler({ store: memory(), tasks: [task] })
+    await schedules.create("s", { task, cron: "@daily", payload: { name: "a" } })
+    asked.length = 0
+    known.delete("a")
+
+    await schedules.update("s", { enabled: false }, { ifRevision: 1 })
+    await assert.rejects(schedules.update("s", { payload: { name: 1 } }, { ifRevision: 2 }), {
+      code: "BELFRY_PAYLOAD_INVALID",
+    })
+
+    assert.deepEqual(asked, [])
+  })
 })

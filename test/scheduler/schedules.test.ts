@@ -86,7 +86,12 @@ describe("create, get, list, delete", () => {
       /endsAt is before/,
     ],
     ["a bad priority", { priority: "urgent" }, "BELFRY_SCHEDULE_INVALID", /"urgent"/],
-    ["a bad duration", { jitter: "soon" }, "BELFRY_DURATION_INVALID", /jitter "soon" is not a duration/],
+    [
+      "a bad duration",
+      { jitter: "soon" },
+      "BELFRY_DURATION_INVALID",
+      /jitter is "soon", which is not a duration/,
+    ],
   ]
   for (const [name, { id = "s", ...options }, code, message] of REFUSED as readonly (readonly [
     string,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "vitest"
-import { defineTask } from "../../src/index.ts"
+import { defineTask, type ScheduleView } from "../../src/index.ts"
 import type { Store } from "../../src/store/store.ts"
 import { aborted, Fleet } from "../support/fleet.ts"
 
@@ -95,3 +95,45 @@ function killable(store: Store): { link: Store; kill: () => void } {
     },
   }
 }
+
+test("a schedule says that no worker offers its task, and no longer once one does", async () => {
+  await using fleet = new Fleet()
+  const task = defineTask({ name: "report", run: () => undefined })
+  const { schedules } = fleet.node()
+  const messages = (view: ScheduleView | null) => view?.problems.map(({ message }) => message)
+
+  const created = await schedules.create("s", { task: "report", cron: "@daily" })
+  await fleet.started({ tasks: [defineTask({ name: "other", run: () => undefined })] })
+  await fleet.advance("1s")
+  const misses = await schedules.get("s")
+  await fleet.started({ tasks: [task] })
+  await fleet.advance("1s")
+
+  assert.deepEqual(messages(created), ["No worker is online: its runs wait."])
+  assert.deepEqual(messages(misses), ['No worker that is online offers the task "report": its runs wait.'])
+  assert.deepEqual(messages(await schedules.get("s")), [])
+  assert.deepEqual(messages(await schedules.update("s", { jitter: "1m" }, { ifRevision: 1 })), [])
+  assert.deepEqual(messages((await schedules.list())[0]!), [])
+})
+
+test("a list of schedules reads the workers once, however many pages it has", async () => {
+  await using fleet = new Fleet()
+  const calls: string[] = []
+  const counting = new Proxy(fleet.store, {
+    get(target, name) {
+      calls.push(String(name))
+      return Reflect.get(target, name)
+    },
+  })
+  const { schedules } = fleet.node({ store: counting })
+  for (let made = 0; made < 501; made++) await schedules.create(`s${made}`, { task: "t", cron: "@daily" })
+  calls.length = 0
+
+  const all = await schedules.list()
+
+  assert.equal(all.length, 501)
+  assert.deepEqual(
+    calls.filter((name) => name.startsWith("find")),
+    ["findWorkers", "findSchedules", "findSchedules"],
+  )
+})

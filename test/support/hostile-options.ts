@@ -13,6 +13,7 @@ import {
   PAUSE_OPTIONS,
   PLAN_BACKFILL_OPTIONS,
   PREVIEW_OPTIONS,
+  SCHEDULE_QUERY,
   UPDATE_BASE,
 } from "../../src/scheduler/steering-options.ts"
 import { TRIGGER_NOW_OPTIONS } from "../../src/scheduler/trigger.ts"
@@ -133,6 +134,7 @@ function objectDoors(scheduler: Scheduler): readonly HostileDoor[] {
     ["update", withForeign(SCHEDULE_CHANGES), (option, value) => updatedAndKept(scheduler, option, value)],
     ["enqueue", withForeign(ENQUEUE_OPTIONS), (option, value) => enqueuedAndKept(scheduler, option, value)],
     plain("update", UPDATE_BASE, (options) => schedules.update("s", {}, options)),
+    plain("list", SCHEDULE_QUERY, (options) => schedules.list(options)),
     plain("trigger", TRIGGER_NOW_OPTIONS, (options) => schedules.trigger("s", options)),
     plain("pause", PAUSE_OPTIONS, (options) => schedules.pause("s", options)),
     plain("skip", BECAUSE, (options) => schedules.skip("s", undefined, options)),

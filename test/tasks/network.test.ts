@@ -2,6 +2,7 @@ import assert from "node:assert/strict"
 import { describe, test } from "vitest"
 import { BelfryError } from "../../src/index.ts"
 import { networkPolicy, type ResolvedAddress } from "../../src/tasks/http/network.ts"
+import { httpTask } from "../../src/tasks.ts"
 
 const resolvingTo =
   (...addresses: readonly string[]) =>
@@ -185,8 +186,8 @@ describe("ports and schemes", () => {
   test("an allowPorts entry that is no port is a mistake", () => {
     for (const port of [0, -1, 65_536, 1.5, Number.NaN, "81"])
       assert.throws(
-        () => networkPolicy({ allowPorts: [port as number] }),
-        { code: "BELFRY_TASK_INVALID", message: /allowPorts entry .* is no port/ },
+        () => httpTask({ allowPorts: [port as number] }),
+        { code: "BELFRY_TASK_INVALID", message: /allowPorts\[0\] is .*; use a whole number from 1 to 65535/ },
         `${port}`,
       )
   })

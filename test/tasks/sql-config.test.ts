@@ -20,7 +20,7 @@ test.each([
   [{ sql: { schemas: ["app"] } }, /the store's address is none of it/],
   [{ sql: { schemas: ["app"] }, store: "./belfry.db" }, /the store's address is none of it/],
   [{ sql: { schemas: ["app"], schema: "app" } }, /unknown part "schema"/],
-  [{ sql: { url: "postgres://localhost/x" } }, /needs `schemas`/],
+  [{ sql: { url: "postgres://localhost/x" } }, /schemas is undefined; use a list of schemas/],
   [{ sql: { url: "postgres://localhost/x", schemas: ["pg_catalog"] } }, /PostgreSQL's own/],
   [{ sql: true }, /"sql" .* is of the wrong type/],
 ])("%j is told at the door", async (config, what) => {

@@ -1,7 +1,7 @@
 import type { ScheduleOptions } from "../../core/options.ts"
 import type { ScheduleChanges } from "../../scheduler/schedule-options.ts"
 import type { Scheduler } from "../../scheduler/scheduler.ts"
-import type { CreateOptions } from "../../scheduler/schedules.ts"
+import type { CreateOptions } from "../../scheduler/steering-options.ts"
 import { planApply, type Step, stepRows, summaryOf, type Tried } from "../apply-plan.ts"
 import type { Call } from "../command.ts"
 import { confirm } from "../confirm.ts"

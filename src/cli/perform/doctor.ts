@@ -14,7 +14,7 @@ import { allSchedules } from "../lookups.ts"
 import { paintOf, showRecord } from "../output.ts"
 import { printable } from "../printable.ts"
 import { problemOf, Refusal } from "../refusal.ts"
-import { openSession, type Session } from "../session.ts"
+import { closeSession, openSession, type Session } from "../session.ts"
 import { version } from "../version.ts"
 import { allWorkers } from "../worker-rows.ts"
 
@@ -28,7 +28,7 @@ export async function doctor(call: Call): Promise<ExitCode | undefined> {
       checks.push(...(await storeChecks(call, session)))
       isReachable = true
     } finally {
-      await session.scheduler.stop()
+      await closeSession(session)
     }
   } catch (error) {
     if (!(error instanceof BelfryError || error instanceof Refusal)) throw error

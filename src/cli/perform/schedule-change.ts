@@ -1,7 +1,7 @@
 import { defineSchedule } from "../../core/definition.ts"
 import type { ScheduleOptions } from "../../core/options.ts"
 import { changedOptions, type ScheduleChanges } from "../../scheduler/schedule-options.ts"
-import type { CreateOptions } from "../../scheduler/schedules.ts"
+import type { CreateOptions } from "../../scheduler/steering-options.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
 import { checkPayloadOf } from "../apply-plan.ts"
 import type { Call } from "../command.ts"

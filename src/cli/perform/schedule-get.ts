@@ -5,7 +5,6 @@ import type { Call } from "../command.ts"
 import { type Fact, formatFacts } from "../facts.ts"
 import { ledgerRows } from "../ledger-rows.ts"
 import { scheduleOf } from "../lookups.ts"
-import { offeredTasks } from "../offered-tasks.ts"
 import { formatOf, isStructured, isTable, paintOf, showAll, showRecord } from "../output.ts"
 import { problemIn } from "../schedule-problem.ts"
 import { scheduleRows, statusOf } from "../schedule-rows.ts"
@@ -37,7 +36,7 @@ async function describe(call: Call, scheduler: Scheduler, schedule: ScheduleView
   const facts: readonly Fact[] = [
     // Of a broken schedule even a date or a zone may be no such thing.
     ...factsOf(schedule, problem === null ? when : (date) => date.toJSON() ?? "no date"),
-    ["Problem", problem ?? (await unofferedWords(scheduler, schedule))],
+    ["Problem", problem ?? schedule.problems.map(({ message }) => message).join(" ")],
     ["History", history.join(", ")],
   ]
   io.out(formatFacts(facts, paint))
@@ -51,12 +50,6 @@ async function describe(call: Call, scheduler: Scheduler, schedule: ScheduleView
   io.out(`\n${paint("bold", "Last")}\n`)
   const { columns } = ledgerRows(call, schedule.timezone)
   io.out(formatTable(entries, columns, { width: io.columns(), paint, hasHeaders: false, indent: "  " }))
-}
-
-async function unofferedWords(scheduler: Scheduler, { task }: ScheduleView): Promise<string> {
-  const offered = await offeredTasks(scheduler)
-  if (offered.has(task)) return ""
-  return offered.size === 0 ? "no worker is online" : `no worker offers the task ${task}`
 }
 
 function factsOf(schedule: ScheduleView, when: (date: Date) => string): readonly Fact[] {

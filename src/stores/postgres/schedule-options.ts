@@ -52,14 +52,28 @@ function isComplete(options: Partial<StoredOptions>): options is StoredOptions {
 
 /** Through the one door for schedules; the timetable has columns of its own, so any will do here. */
 function completed(options: ScheduleOptions): StoredOptions {
-  const own = TRIGGERS.find((option) => options[option] !== undefined)
-  if (own !== undefined) {
-    const text = `options has ${own}; write it into the column cron, an interval as "@every 90s".`
-    throw new BelfryError("BELFRY_SCHEDULE_INVALID", text)
+  const elsewhere = Object.entries(options).find(
+    ([option, value]) => value !== null && Object.hasOwn(ELSEWHERE, option),
+  )
+  if (elsewhere !== undefined) {
+    const [option] = elsewhere
+    throw new BelfryError("BELFRY_SCHEDULE_INVALID", `options has ${option}; ${ELSEWHERE[option]}.`)
   }
   const context = { id: "options", task: "any", payload: null, owner: null, release: 0, now: null }
   return defineSchedule({ ...options, cron: "0 0 * * *" }, context)
 }
 
-/** These have columns of their own. */
-const TRIGGERS = ["cron", "every", "at", "in", "triggers"] as const
+const IN_CRON = 'write it into the column cron, an interval as "@every 90s"'
+
+/** What a row says by its columns. In `options` it would be left out without a word. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(["cron", "every", "at", "in", "triggers"].map((option) => [option, IN_CRON])),
+  anchor: "write startsAt: an interval counts from there",
+  dayMatch: 'write "+" before the weekday in the column cron: then a day must match both',
+  ...Object.fromEntries(
+    ["task", "payload", "timezone", "priority", "enabled", "tags", "description", "owner"].map((option) => [
+      option,
+      `write it into the column ${option}`,
+    ]),
+  ),
+}

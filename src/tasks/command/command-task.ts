@@ -2,7 +2,7 @@ import { checked, type Door, type Kind } from "../../core/checked.ts"
 import { type Duration, formatDuration } from "../../core/duration.ts"
 import { BelfryError } from "../../core/errors.ts"
 import { HOUR, SECOND } from "../../core/instant.ts"
-import { duration, integer, objectWith, unread } from "../../core/kinds.ts"
+import { asGiven, duration, integer, objectWith, unread } from "../../core/kinds.ts"
 import { TASK_NAME } from "../../core/limits.ts"
 import type { RetryOptions } from "../../core/options.ts"
 import { RETRY } from "../../core/policies.ts"
@@ -44,10 +44,10 @@ export interface CommandDetails extends ProcessEnd {
 const LINES_MAX = 5_000
 const OUTPUT_MAX_BYTES = 1_048_576
 
-const COMMAND_TASK_OPTIONS = {
+export const COMMAND_TASK_OPTIONS = {
   commands: unread,
   name: TASK_NAME,
-  retry: RETRY,
+  retry: asGiven<RetryOptions>(RETRY),
   grace: duration({ max: HOUR }),
   maxLines: integer(0, 1_000_000),
   maxOutputBytes: integer(0, 1_073_741_824),
@@ -84,7 +84,7 @@ export function commandTask(options: CommandTaskOptions): Task<CommandPayload, C
   return defineTask({
     name: given.name ?? "command",
     payload: commandPayloadSchema(commands),
-    ...(options.retry && { retry: options.retry }),
+    ...(given.retry !== undefined && { retry: given.retry }),
     run: (context) => runCommand(context, setup),
   })
 }

@@ -1,8 +1,13 @@
 import { inspect } from "node:util"
-import { type Duration, parseDuration } from "../../core/duration.ts"
+import { checked, type Door, type Kind } from "../../core/checked.ts"
+import type { Duration } from "../../core/duration.ts"
 import { BelfryError } from "../../core/errors.ts"
+import { SECOND } from "../../core/instant.ts"
 import type { Json } from "../../core/json.ts"
+import { asGiven, callback, duration, integer, list, objectWith, text } from "../../core/kinds.ts"
+import { TASK_NAME } from "../../core/limits.ts"
 import type { RetryOptions } from "../../core/options.ts"
+import { RETRY } from "../../core/policies.ts"
 import { type Clock, systemClock } from "../../engine/clock.ts"
 import { DoNotRetry, defineTask, type Task, type TaskContext } from "../../engine/task.ts"
 import { Environment } from "./environment.ts"
@@ -33,16 +38,33 @@ export interface HttpTaskOptions {
   readonly clock?: Clock
 }
 
+const ENTRIES_MAX = 10_000
+
+export const HTTP_TASK_OPTIONS = {
+  name: TASK_NAME,
+  timeout: duration({ min: 1 }),
+  retry: asGiven<RetryOptions>(RETRY),
+  allowNet: list(text({ min: 1, max: 300 }), { max: ENTRIES_MAX }),
+  allowPorts: list(integer(1, 65_535), { max: ENTRIES_MAX }),
+  env: list(text({ min: 1, max: 1_000 }), { max: ENTRIES_MAX }),
+  ca: text({ min: 1, max: 10_000_000 }),
+  lookup: callback<Lookup>(),
+  clock: objectWith<Clock>(["now", "monotonic", "setTimer"], "a clock"),
+} satisfies Record<keyof HttpTaskOptions, Kind<unknown>>
+
+const DOOR: Door = { code: "BELFRY_TASK_INVALID", subject: "httpTask" }
+
 /** A task that calls a URL. What it may reach, and which secrets it may send, is decided here and not in payloads. */
 export function httpTask(options: HttpTaskOptions = {}): Task<HttpPayload, HttpCall> {
-  const timeoutMs = parseDuration(options.timeout ?? "30s", "timeout")
-  const env = new Set(options.env ?? [])
-  const policy = networkPolicy(options)
-  const setup: Setup = { policy, env, ca: options.ca, clock: options.clock ?? systemClock }
+  const given = checked(options, HTTP_TASK_OPTIONS, DOOR)
+  const { name = "http", timeout: timeoutMs = 30 * SECOND, retry, ca, clock = systemClock } = given
+  const env = new Set(given.env ?? [])
+  const policy = networkPolicy(given)
+  const setup: Setup = { policy, env, ca, clock }
   return defineTask({
-    name: options.name ?? "http",
+    name,
     payload: httpPayloadSchema({ timeoutMs, env, refusalOf: policy.refusalOf }),
-    ...(options.retry !== undefined && { retry: options.retry }),
+    ...(retry !== undefined && { retry }),
     run: (context) => call(context, setup),
   })
 }

@@ -1,3 +1,4 @@
+import type { Kind } from "../../core/checked.ts"
 import { BelfryError } from "../../core/errors.ts"
 import type { Json } from "../../core/json.ts"
 import type { StandardSchema } from "../../core/standard-schema.ts"
@@ -56,8 +57,13 @@ function readFunction(
   return { schema: schema!, name: name! }
 }
 
-/** What the task may call from, checked where it is defined. */
-export function checkSchemas(schemas: unknown): readonly string[] {
+/** What the task may call from. */
+export const SCHEMAS: Kind<readonly string[]> = {
+  allowed: 'a list of schemas, such as ["app"]',
+  read: checkSchemas,
+}
+
+function checkSchemas(schemas: unknown): readonly string[] {
   if (!Array.isArray(schemas) || schemas.length === 0)
     throw new BelfryError(
       "BELFRY_TASK_INVALID",

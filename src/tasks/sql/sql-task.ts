@@ -1,14 +1,18 @@
-import { type Duration, parseDuration } from "../../core/duration.ts"
-import { BelfryError } from "../../core/errors.ts"
+import type { Checked, Kind } from "../../core/checked.ts"
+import type { Duration } from "../../core/duration.ts"
+import { DAY, HOUR, SECOND } from "../../core/instant.ts"
 import { type Json, PAYLOAD_MAX_BYTES } from "../../core/json.ts"
+import { asGiven, duration, integer, objectWith, required, textLike } from "../../core/kinds.ts"
 import type { RetryOptions } from "../../core/options.ts"
+import { RETRY } from "../../core/policies.ts"
 import { type Clock, systemClock } from "../../engine/clock.ts"
 import type { Logger } from "../../engine/logger.ts"
 import { defineTask, type Task, type TaskContext } from "../../engine/task.ts"
 import { type CallRules, callFunction } from "./function-call.ts"
+import { examineFunction } from "./function-examination.ts"
 import { warnOfPowers } from "./role-powers.ts"
 import { SqlFailure } from "./sql-failure.ts"
-import { checkSchemas, type SqlCall, type SqlPayload, sqlPayloadSchema } from "./sql-payload.ts"
+import { SCHEMAS, type SqlCall, type SqlPayload, sqlPayloadSchema } from "./sql-payload.ts"
 import { LazyPool, type OpenedPool } from "./sql-pool.ts"
 
 export interface SqlTaskOptions {
@@ -36,12 +40,25 @@ export interface SqlTask extends Task<SqlPayload, SqlCall> {
 /** The task that a schedule with a `function` in its row is of. */
 const NAME = "sql"
 
-/** The largest that PostgreSQL's settings hold. */
-const TIMEOUT_MAX_MS = 2_147_483_647
+/** To PostgreSQL, 0 would mean for ever; 24 days are the most that its settings hold. */
+const TIMEOUT = duration({ min: 1, max: 24 * DAY })
+
+export const SQL_TASK_OPTIONS = {
+  schemas: required(SCHEMAS),
+  // `none` is what PostgreSQL calls the absence of a role.
+  role: textLike(/^(?!none$)[^\0]{1,63}$/, "the name of a role"),
+  timeout: TIMEOUT,
+  lockTimeout: TIMEOUT,
+  maxResultBytes: integer(1, PAYLOAD_MAX_BYTES),
+  retry: asGiven<RetryOptions>(RETRY),
+  clock: objectWith<Clock>(["monotonic", "setTimer"], "a clock"),
+} satisfies Record<keyof SqlTaskOptions, Kind<unknown>>
+
+type GivenOptions = Checked<typeof SQL_TASK_OPTIONS>
 
 /** A task that calls functions of the database: those in the schemas named here, as the role named here. */
-export function sqlTask(options: SqlTaskOptions, makePool: () => Promise<OpenedPool>): SqlTask {
-  const schemas = checkSchemas(options.schemas)
+export function sqlTask(options: GivenOptions, makePool: () => Promise<OpenedPool>): SqlTask {
+  const { schemas } = options
   const rules = rulesOf(options)
   const lazyPool = new LazyPool(makePool)
   const calls = new Set<Promise<unknown>>()
@@ -56,6 +73,7 @@ export function sqlTask(options: SqlTaskOptions, makePool: () => Promise<OpenedP
     payload: sqlPayloadSchema(schemas),
     ...(options.retry !== undefined && { retry: options.retry }),
     run: (context) => kept(report(context, lazyPool, rules)),
+    examine: (call) => kept(examined(call, lazyPool, rules)),
   })
   return Object.assign(task, {
     onStart(logger: Logger) {
@@ -68,32 +86,20 @@ export function sqlTask(options: SqlTaskOptions, makePool: () => Promise<OpenedP
   })
 }
 
-function rulesOf(options: SqlTaskOptions): CallRules {
-  const { role = null, maxResultBytes = PAYLOAD_MAX_BYTES } = options
-  // `none` is what PostgreSQL calls the absence of a role.
-  const isRole = role === null || (typeof role === "string" && /^[^\0]{1,63}$/.test(role) && role !== "none")
-  if (!isRole) throw mistake(`Its role ${JSON.stringify(role)} is not the name of one.`)
-  const isSize =
-    Number.isInteger(maxResultBytes) && maxResultBytes >= 1 && maxResultBytes <= PAYLOAD_MAX_BYTES
-  if (!isSize) throw mistake(`maxResultBytes is ${maxResultBytes}; use 1 to ${PAYLOAD_MAX_BYTES}.`)
+function rulesOf(options: GivenOptions): CallRules {
   return {
-    role,
-    timeoutMs: timeoutOf("timeout", options.timeout ?? "1h"),
-    lockTimeoutMs: timeoutOf("lockTimeout", options.lockTimeout ?? "10s"),
-    maxResultBytes,
+    role: options.role ?? null,
+    timeoutMs: options.timeout ?? HOUR,
+    lockTimeoutMs: options.lockTimeout ?? 10 * SECOND,
+    maxResultBytes: options.maxResultBytes ?? PAYLOAD_MAX_BYTES,
     clock: options.clock ?? systemClock,
   }
 }
 
-/** To PostgreSQL, 0 would mean for ever. */
-function timeoutOf(option: string, duration: Duration): number {
-  const ms = parseDuration(duration, option)
-  if (ms >= 1 && ms <= TIMEOUT_MAX_MS) return ms
-  throw mistake(`Its ${option} is ${ms}ms; use 1ms to 24 days.`)
-}
-
-function mistake(text: string): BelfryError {
-  return new BelfryError("BELFRY_TASK_INVALID", `The sql task can't be defined like this. ${text}`)
+/** A pool that can't be opened is the runs' to tell. */
+async function examined(call: SqlCall, lazyPool: LazyPool, rules: CallRules): Promise<void> {
+  const pool = await lazyPool.opened().catch(() => null)
+  if (pool !== null) await examineFunction(call, pool, rules)
 }
 
 interface Report {

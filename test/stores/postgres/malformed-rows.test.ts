@@ -43,6 +43,44 @@ const ROWS: readonly (readonly [column: string, value: string, said: RegExp])[] 
   ["options", `'{"overlaps": "skip"}'`, /overlaps/],
   ["options", `'{"overlap": "sometimes"}'`, /overlap/],
   ["options", `'{"every": "5m"}'`, /every.*column cron/],
+  ["options", `'{"anchor": "2026-01-01T00:00:00Z"}'`, /options has anchor; .*startsAt/],
+  ["options", `'{"dayMatch": "both"}'`, /options has dayMatch; .*\+/],
+  ["options", `'{"timezone": "Europe/Berlin"}'`, /options has timezone; write it into the column timezone/],
+  ["options", `'{"enabled": false}'`, /options has enabled; write it into the column enabled/],
+  ["options", `'{"priority": "high"}'`, /options has priority; write it into the column priority/],
+  ["options", `'{"tags": ["a"]}'`, /options has tags; write it into the column tags/],
+  ["options", `'{"description": "a"}'`, /options has description; write it into the column description/],
+  ["options", `'{"task": "a"}'`, /options has task; write it into the column task/],
+  ["options", `'{"payload": 1}'`, /options has payload; write it into the column payload/],
+  ["options", `'{"retry": 5}'`, /options: retry is 5; use an object with attempts, backoff, delay, maxDelay/],
+  ["options", `'{"retry": [3]}'`, /options: retry is a list of 1; use an object with attempts/],
+  ["options", `'{"retry": {"attempts": "x"}}'`, /options: retry\.attempts is "x"; use a whole number/],
+  [
+    "options",
+    `'{"catchUp": ["x"]}'`,
+    /options: catchUp is a list of 1; use "once", "none" or "all", or an object/,
+  ],
+  ["options", `'{"catchUp": {}}'`, /options: catchUp\.policy is undefined; use "once", "none" or "all"/],
+  [
+    "options",
+    `'{"overlap": []}'`,
+    /options: overlap is a list of 0; use "skip", "queue", "replace" or "allow", or/,
+  ],
+  ["options", `'{"overlap": 5}'`, /options: overlap is 5; use "skip", "queue", "replace" or "allow"/],
+  ["options", `'{"timeout": {}}'`, /options: timeout is an object, which is not a duration\. Write "90s"/],
+  ["options", `'{"timeout": true}'`, /options: timeout is true, which is not a duration/],
+  ["options", `'{"startsAt": {}}'`, /options: startsAt is an object, which is not an instant/],
+  ["options", `'{"startsAt": "soon"}'`, /options: startsAt is "soon", which is not an instant/],
+  ["options", `'{"dst": "skip"}'`, /options: dst is "skip"; use an object with gap, overlap/],
+  ["options", `'{"dependsOn": "a"}'`, /options: dependsOn is "a"; use a list/],
+  ["options", `'{"dependsOn": [5]}'`, /options: dependsOn\[0\] is 5; use an object with schedule, within/],
+  [
+    "options",
+    `'{"dependsOn": [null]}'`,
+    /options: dependsOn\[0\] is null; use an object with schedule, within/,
+  ],
+  ["options", `'{"maxRuns": "x"}'`, /options: maxRuns is "x"; use a whole number/],
+  ["options", `'{"removeWhenFinished": "yes"}'`, /options: removeWhenFinished is "yes"; use true or false/],
   ["options", `'{"maxConcurrentRuns": 3000000000}'`, /maxConcurrentRuns/],
   ["options", `'{"dependsOn": [{"schedule": "x", "within": "1h"}]}'`, /depends on itself/],
   ["options", `'{"dependsOn": [{"schedule": "nobody", "within": "1h"}]}'`, /"nobody", which doesn't exist/],
@@ -129,6 +167,19 @@ test.each(ROWS)("%s of %s is refused or shown, and harms no other", async (colum
   if (refusal === null) assert.equal(rows[0].next_run_at, null)
   const { rows: runs } = await psql.query("select schedule_id from belfry.runs")
   assert.deepEqual(runs, [{ schedule_id: "canary" }])
+})
+
+test("an option that is null is one that isn't given", async () => {
+  await psql.query("delete from belfry.schedules; delete from belfry.runs")
+  await psql.query(`insert into belfry.schedules (id, task, cron, options)
+    values ('x', 'report', '${DAILY}', '{"overlap": null, "timeout": null, "retry": null, "timezone": null}')`)
+
+  await doors.look()
+
+  const { rows } = await psql.query(
+    "select last_error, next_run_at is not null as planned from belfry.schedules",
+  )
+  assert.deepEqual(rows, [{ last_error: null, planned: true }])
 })
 
 test("a row that is told to be settled since the year 2 is made up for by its limit, and no further", async () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict"
 import { readFileSync } from "node:fs"
 import { createScheduler, silentLogger } from "belfry"
+import { sqlFunctions } from "belfry/postgres"
 import { describe, onTestFinished, test } from "vitest"
 import { migratedDatabase } from "../../support/fresh-database.ts"
 import { connected, query } from "../../support/postgres.ts"
@@ -179,3 +180,47 @@ test("the guide's own statements do what it says", async () => {
 })
 
 const ROLE = "belfry_guide_jobs"
+
+describe("a schedule of a function", () => {
+  test("is refused while the function can't be called, and stored once it can", async () => {
+    const task = self.task()
+    const { schedules } = createScheduler({ store: aStore(self.url), tasks: [task] })
+    const nightly = { task, cron: "@daily", payload: { function: "app.not_yet" } }
+    const refused = {
+      code: "BELFRY_PAYLOAD_INVALID",
+      message:
+        'Payload of task "sql" can\'t be used: There is no function app.not_yet(jsonb) or app.not_yet(). Create it, or mend the name.',
+    }
+
+    await assert.rejects(schedules.create("nightly", nightly), refused)
+    await define("not_yet() returns jsonb", `return '{"success": true}';`)
+    await schedules.create("nightly", nightly)
+    await assert.rejects(
+      schedules.update("nightly", { payload: { function: "app.never" } }, { ifRevision: 1 }),
+      /There is no function app\.never\(jsonb\)/,
+    )
+  })
+
+  test("is looked for as the role that will call it", async () => {
+    await self.psql.query("create role examined")
+    onTestFinished(() => self.psql.query("drop role examined").then(() => undefined))
+    await define("examined() returns jsonb", `return '{"success": true}';`)
+    const task = self.task({ role: "examined" })
+    const { schedules } = createScheduler({ store: aStore(self.url), tasks: [task] })
+
+    await assert.rejects(
+      schedules.create("s", { task, cron: "@daily", payload: { function: "examined" } }),
+      /Role "examined" may not use schema app/,
+    )
+  })
+
+  test("is stored if the database of the functions can't be asked", async () => {
+    const away = { connect: () => Promise.reject(new Error("away")), end: async () => undefined }
+    const task = sqlFunctions({ pool: away, schemas: ["app"] })
+    const { schedules } = createScheduler({ store: aStore(self.url), tasks: [task] })
+
+    const made = await schedules.create("away", { task, cron: "@daily", payload: { function: "f" } })
+
+    assert.equal(made.id, "away")
+  })
+})

@@ -1,0 +1,32 @@
+import { BelfryError } from "../core/errors.ts"
+import { toPayload } from "../core/json.ts"
+import { describeThrown } from "../core/thrown.ts"
+import { type AnyTask, validatePayload } from "../engine/task.ts"
+
+/** Payloads are checked by the tasks that this process knows; those of other tasks when they run. */
+type Tasks = ReadonlyMap<string, AnyTask>
+
+/** By the task's schema, in the form that is stored. */
+export async function checkPayload(tasks: Tasks, name: string, payload: unknown): Promise<void> {
+  const task = tasks.get(name)
+  if (task !== undefined) await validated(task, payload)
+}
+
+/** By the schema, and then by the task itself, which may know of more that keeps a run from succeeding. */
+export async function examinePayload(tasks: Tasks, name: string, payload: unknown): Promise<void> {
+  const task = tasks.get(name)
+  if (task === undefined) return
+  const read = await validated(task, payload)
+  try {
+    await task.examine?.(read)
+  } catch (cause) {
+    if (cause instanceof BelfryError) throw cause
+    const why = cause instanceof Error ? cause.message : describeThrown(cause)
+    const text = `Payload of task "${name}" can't be used: ${why}`
+    throw new BelfryError("BELFRY_PAYLOAD_INVALID", text, { details: { task: name }, cause })
+  }
+}
+
+function validated(task: AnyTask, payload: unknown): Promise<unknown> {
+  return validatePayload(task, toPayload(payload, `Payload of task "${task.name}"`))
+}

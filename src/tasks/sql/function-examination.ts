@@ -1,0 +1,40 @@
+import type { Clock } from "../../engine/clock.ts"
+import { FIND_FUNCTIONS, functionOf } from "./function-lookup.ts"
+import { connect } from "./sql-connection.ts"
+import type { SqlCall } from "./sql-payload.ts"
+import type { SqlPool, SqlRow } from "./sql-pool.ts"
+
+/** Somebody waits for the answer; without a connection by then, the schedule is stored and its runs tell. */
+const WAIT_MS = 5_000
+
+const NO_LOG = { debug() {}, info() {}, warn() {}, error() {} }
+
+/**
+ * Whether a function can be called, before a schedule of it is stored: throws what its runs would fail with. A database that can't
+ * be asked now says nothing about the function.
+ */
+export async function examineFunction(
+  call: SqlCall,
+  pool: SqlPool,
+  rules: { readonly role: string | null; readonly clock: Clock },
+): Promise<void> {
+  const rows = await candidates(call, pool, rules).catch(() => null)
+  if (rows !== null) functionOf(rows, call)
+}
+
+/** As the role that will call it, in a transaction that changes nothing. */
+async function candidates(
+  { schema, name }: SqlCall,
+  pool: SqlPool,
+  { role, clock }: { readonly role: string | null; readonly clock: Clock },
+): Promise<readonly SqlRow[]> {
+  const { signal } = new AbortController()
+  const connection = await connect(pool, { signal, waitMs: WAIT_MS, clock, log: NO_LOG })
+  try {
+    await connection.rowsSoon("begin read only")
+    if (role !== null) await connection.rowsSoon("select pg_catalog.set_config('role', $1, true)", [role])
+    return await connection.rowsSoon(FIND_FUNCTIONS, [schema, name])
+  } finally {
+    await connection.rollBack()
+  }
+}

@@ -1,0 +1,231 @@
+import assert from "node:assert/strict"
+import * as belfry from "belfry"
+import { BelfryError, createScheduler, defineTask, memory, silentLogger } from "belfry"
+import * as config from "belfry/config"
+import * as cron from "belfry/cron"
+import * as lock from "belfry/lock"
+import * as postgres from "belfry/postgres"
+import * as redis from "belfry/redis"
+import * as sqlite from "belfry/sqlite"
+import * as store from "belfry/store"
+import * as tasks from "belfry/tasks"
+import * as testing from "belfry/testing"
+import { describe, test } from "vitest"
+import { commandTask } from "../src/tasks.ts"
+
+/** An option whose name is misspelt would be a policy that silently isn't there. So every public function is asked. */
+
+type Call = (options: never) => unknown
+
+/** Why a function isn't asked. */
+const NO_OPTIONS = "it takes no object of options"
+const AT_RUN_TIME = "it is made while a task fails, and must not fail for another reason"
+const WHEN_READ = "it only passes on what it is given; the program checks it when it reads the file"
+const FOR_STORES = "it is for the authors of stores, and takes records"
+
+const scheduler = createScheduler({ store: memory(), logger: silentLogger })
+const { schedules, runs } = scheduler
+const locks = lock.createLocks(lock.memoryLocks())
+const task = defineTask({ name: "t", run: () => undefined })
+const every = cron.parse("@hourly")
+const range = { from: "2026-01-01T00:00:00Z", until: "2026-01-02T00:00:00Z" }
+const url = "postgres://localhost/x"
+const pool = { connect: () => assert.fail("it was used") }
+
+const DOORS: readonly (readonly [
+  name: string,
+  all: object,
+  asked: Readonly<Record<string, Call>>,
+  others: Readonly<Record<string, string>>,
+])[] = [
+  [
+    "belfry",
+    belfry,
+    {
+      createScheduler: (options) => createScheduler({ store: memory(), ...(options as object) }),
+      defineTask: (options) => defineTask({ name: "t", run: () => undefined, ...(options as object) }),
+      jsonLogger: (options) => belfry.jsonLogger(options),
+    },
+    { BelfryError: NO_OPTIONS, RunAborted: NO_OPTIONS, memory: NO_OPTIONS, ...errorsOf(AT_RUN_TIME) },
+  ],
+  [
+    "a task",
+    task,
+    {
+      schedule: (options) => task.schedule("s", { cron: "@daily", ...(options as object) }),
+    },
+    { run: NO_OPTIONS },
+  ],
+  [
+    "a scheduler",
+    methodsOf(scheduler),
+    {
+      start: (options) => scheduler.start(options),
+      stop: (options) => scheduler.stop(options),
+      enqueue: (options) => scheduler.enqueue("t", null, options),
+      reconcile: (options) => scheduler.reconcile(options),
+      workers: (options) => scheduler.workers(options),
+    },
+    { within: NO_OPTIONS },
+  ],
+  [
+    "scheduler.schedules",
+    methodsOf(schedules),
+    {
+      create: (options) => schedules.create("s", { task: "t", cron: "@daily", ...(options as object) }),
+      list: (options) => schedules.list(options),
+      update: async (options) => {
+        await assert.rejects(schedules.update("s", {}, options), /unheardOf is not an option/)
+        return schedules.update("s", options, { ifRevision: 1 })
+      },
+      pause: (options) => schedules.pause("s", options),
+      trigger: (options) => schedules.trigger("s", options),
+      reschedule: (options) => schedules.reschedule("s", 0, options),
+      skip: (options) => schedules.skip("s", 0, options),
+      move: (options) => schedules.move("s", 0, 0, options),
+      preview: (options) => schedules.preview("s", 1, options),
+      occurrences: (options) => schedules.occurrences("s", options),
+      planBackfill: (options) => schedules.planBackfill("s", { ...range, ...(options as object) }),
+      backfill: (options) => {
+        const plan = { ...range, which: "all", name: "n", scheduleId: "s", planId: "p", occurrences: [] }
+        return schedules.backfill(plan as never, options)
+      },
+    },
+    { get: NO_OPTIONS, delete: NO_OPTIONS, resume: NO_OPTIONS, restore: NO_OPTIONS },
+  ],
+  [
+    "scheduler.runs",
+    methodsOf(runs),
+    {
+      wait: (options) => runs.wait("r", options),
+      list: (options) => runs.list(options),
+      count: (options) => runs.count(options),
+      cancel: (options) => runs.cancel("r", options),
+      retry: (options) => runs.retry("r", options),
+      release: (options) => runs.release("r", options),
+      logs: (options) => runs.logs("r", options),
+    },
+    { get: NO_OPTIONS },
+  ],
+  [
+    "belfry/cron",
+    cron,
+    {
+      parse: (options) => cron.parse("@daily", options),
+      occurrences: (options) => cron.occurrences(every, { after: 0, ...(options as object) }),
+      lint: (options) => cron.lint(every, { now: 0, ...(options as object) }),
+    },
+    { BelfryError: NO_OPTIONS, next: NO_OPTIONS, previous: NO_OPTIONS, describe: NO_OPTIONS },
+  ],
+  [
+    "belfry/lock",
+    lock,
+    {},
+    {
+      BelfryError: NO_OPTIONS,
+      createLocks: NO_OPTIONS,
+      memoryLocks: NO_OPTIONS,
+      proveLockLaws: FOR_STORES,
+    },
+  ],
+  [
+    "locks",
+    methodsOf(locks),
+    {
+      using: (options) => locks.using("l", options, () => undefined),
+      acquire: (options) => locks.acquire("l", options),
+      tryAcquire: (options) => locks.tryAcquire("l", options),
+    },
+    { close: NO_OPTIONS },
+  ],
+  [
+    "belfry/postgres",
+    postgres,
+    {
+      postgres: (options) => postgres.postgres({ url, ...(options as object) }),
+      postgresLocks: (options) => postgres.postgresLocks(url, options),
+      sqlFunctions: (options) =>
+        postgres.sqlFunctions({ pool: pool as never, schemas: ["app"], ...(options as object) }),
+    },
+    { schemaOfDatabase: NO_OPTIONS },
+  ],
+  [
+    "belfry/redis",
+    redis,
+    {
+      redis: (options) => redis.redis("redis://localhost", options),
+      redisLocks: (options) => redis.redisLocks("redis://localhost", options),
+    },
+    {},
+  ],
+  [
+    "belfry/sqlite",
+    sqlite,
+    { sqlite: (options) => sqlite.sqlite({ path: ":memory:", ...(options as object) }) },
+    { sqliteLocks: NO_OPTIONS, schemaOfFile: NO_OPTIONS },
+  ],
+  [
+    "belfry/tasks",
+    tasks,
+    {
+      httpTask: (options) => tasks.httpTask(options),
+      commandTask: (options) =>
+        commandTask({ commands: { list: { run: ["ls"] } }, ...(options as object) } as never),
+    },
+    { webhookIdOf: NO_OPTIONS },
+  ],
+  [
+    "belfry/testing",
+    testing,
+    {
+      createTestScheduler: (options) => testing.createTestScheduler(options),
+      waitForRun: async (options) => {
+        await assert.rejects(testing.waitForRun(scheduler, options), /unheardOf is not an option/)
+        return testing.waitForRun(scheduler, {}, options)
+      },
+    },
+    { createVirtualClock: NO_OPTIONS },
+  ],
+  ["belfry/config", config, {}, { defineConfig: WHEN_READ }],
+  ["belfry/store", store, {}, Object.fromEntries(functionsOf(store).map((name) => [name, FOR_STORES]))],
+]
+
+for (const [name, all, asked, others] of DOORS) {
+  describe(name, () => {
+    test("each of its functions is asked here, or has a reason not to be", () => {
+      assert.deepEqual(functionsOf(all), [...Object.keys(asked), ...Object.keys(others)].sort())
+    })
+
+    for (const [method, call] of Object.entries(asked)) {
+      test(`${method} refuses an option that it doesn't have, by its name`, async () => {
+        await assert.rejects(
+          async () => call({ unheardOf: 1 } as never),
+          (error) => {
+            assert.ok(error instanceof BelfryError, String(error))
+            assert.match(error.message, /unheardOf is not an option/)
+            return true
+          },
+        )
+      })
+    }
+  })
+}
+
+function functionsOf(all: object): readonly string[] {
+  return Object.entries(all)
+    .flatMap(([name, value]) => (typeof value === "function" ? [name] : []))
+    .sort()
+}
+
+/** What its class offers. */
+function methodsOf(object: object): object {
+  const prototype: object = Object.getPrototypeOf(object)
+  const methods = Object.entries(Object.getOwnPropertyDescriptors(prototype))
+  return Object.fromEntries(
+    methods.flatMap(([name, { value }]) => (name === "constructor" ? [] : [[name, value]])),
+  )
+}
+
+function errorsOf(reason: string): Readonly<Record<string, string>> {
+  return { DoNotRetry: reason, RetryAfter: reason }
+}

@@ -1,0 +1,21 @@
+import assert from "node:assert/strict"
+import { memory } from "belfry"
+import { postgres } from "belfry/postgres"
+import { redis } from "belfry/redis"
+import { sqlite } from "belfry/sqlite"
+import { test } from "vitest"
+import { systemClock } from "../../src/engine/clock.ts"
+import { kindOfStore } from "../../src/store/store.ts"
+import { createMemoryStore } from "../../src/stores/memory/memory-store.ts"
+
+test("each store says what it is", () => {
+  const stores = [
+    memory(),
+    sqlite(":memory:"),
+    postgres("postgres://localhost/x"),
+    redis("redis://localhost"),
+    createMemoryStore(systemClock),
+  ]
+
+  assert.deepEqual(stores.map(kindOfStore), ["memory", "sqlite", "postgres", "redis", "unnamed"])
+})
