@@ -13,7 +13,7 @@ import type { Schedule } from "./schedule.ts"
 function recorded(...texts: readonly string[]): readonly Recorded[] {
   return texts.map((text) => {
     const [from, until = from] = text.split("-") as [string, string?]
-    return { from: at(from), until: at(until) }
+    return { from: at(from), until: at(until), isRun: true }
   })
 }
 
@@ -72,7 +72,7 @@ describe("with more than a hundred records", () => {
   /** The given ones, then each second minute from 08:06 on until there are 102. */
   function manyRecords(first: Recorded, second: Recorded): readonly Recorded[] {
     const others = Array.from({ length: 100 }, (_, index) => minutes(6 + 2 * index))
-    return [first, second, ...others.map((each) => ({ from: each, until: each }))]
+    return [first, second, ...others.map((each) => ({ from: each, until: each, isRun: true }))]
   }
   const gapsOf = (records: readonly Recorded[]) =>
     gapsIn(minutely, { after: minutes(0), until: records.at(-1)!.until + MINUTE }, records)

@@ -181,6 +181,23 @@ describe("a next run", () => {
     assert.deepEqual([clock(after.nextRunAt), after.overrides], ["09:00", []])
   })
 
+  test("of null begins after what is settled: those were passed over, and have their record", () => {
+    const schedule = aSchedule({}, { coveredUntil: at("12:00") })
+
+    const { after } = planned(edited(schedule, edit("08:10", {}, { nextRunAt: null })), at("08:20"))
+
+    assert.deepEqual([clock(after.coveredUntil!), clock(after.nextRunAt)], ["12:00", "13:00"])
+  })
+
+  test("together with another timetable begins after what is settled, too", () => {
+    const schedule = aSchedule({}, { coveredUntil: at("12:00") })
+    const asked = edit("08:10", { cron: "30 * * * *" }, { nextRunAt: at("10:00") })
+
+    const { after } = planned(edited(schedule, asked), at("08:20"))
+
+    assert.deepEqual([after.coveredUntil, after.nextRunAt], [at("12:00"), at("12:00") + 1])
+  })
+
   test("that the schedule can't have is in the ledger, and the schedule goes on", () => {
     const schedule = aSchedule({ maxRuns: 1 }, { firedCount: 1, finishedAt: at("08:00") })
 

@@ -71,7 +71,7 @@ function planAsked(schedule: Schedule, edit: Edit, next: State, facts: FireFacts
   if (asked === null) {
     const settled = settle(schedule, facts, at) ?? planOf(schedule, {})
     return followedBy(schedule, settled, (rest) =>
-      planOf(rest, progressOf(planAnew({ ...rest, coveredUntil: at, overrides: [] }, at))),
+      planOf(rest, progressOf(planAnew({ ...rest, overrides: [] }, at))),
     )
   }
   // Together with a new timetable, or with enabling, it says when that begins.
@@ -88,8 +88,11 @@ function planAsked(schedule: Schedule, edit: Edit, next: State, facts: FireFacts
   }
 }
 
-/** Its first occurrence is at `first`, whatever the timetable says; then on from there. */
-export function beginAt(schedule: Schedule, { by }: Pick<Edit, "by">, first: Instant): FirePlan {
+/** Its first occurrence is at `asked`, whatever the timetable says, or right after what is settled; then on from there. */
+export function beginAt(schedule: Schedule, { by }: Pick<Edit, "by">, asked: Instant): FirePlan {
+  // What is settled stays so: each occurrence has one record.
+  const { coveredUntil } = schedule
+  const first = coveredUntil === null || asked >= coveredUntil ? asked : coveredUntil + 1
   const added = { scheduledFor: first, dueAt: first, reason: `Begins at ${formatInstant(first)}`, by }
   const isWaiting = schedule.paused === null && schedule.enabled
   return planOf(schedule, {

@@ -67,11 +67,18 @@ describe("overlap queue", () => {
   test("the runs of one plan count as well", () => {
     const schedule = aSchedule({ overlap: { policy: "queue", limit: 1 }, catchUp: "all" })
 
-    assert.deepEqual(ledger(planFire(schedule, NO_FACTS, at("11:00")).runs), [
-      "11:00 skipped capacity",
-      "09:00 catchup",
-      "10:00 catchup",
-    ])
+    const { runs, progress } = planFire(schedule, NO_FACTS, at("11:00"))
+
+    assert.deepEqual(ledger(runs), ["09:00 catchup", "10:00 catchup"])
+    assert.equal(progress!.coveredUntil, at("10:00"))
+  })
+
+  test("one that comes in time, by itself, and finds the queue full is left out", () => {
+    const schedule = aSchedule({ overlap: { policy: "queue", limit: 1 }, catchUp: "all" })
+
+    const { runs } = planFire(schedule, withUnfinished(running, waiting), at("09:00"))
+
+    assert.deepEqual(ledger(runs), ["09:00 skipped capacity"])
   })
 
   describe("with catch-up all", () => {

@@ -133,7 +133,7 @@ class Story {
   get recorded(): readonly Recorded[] {
     return this.records
       .filter((run) => run.scheduledFor! > this.schedule.coveredUntil!)
-      .map((run) => ({ from: run.scheduledFor!, until: run.scheduledFor! }))
+      .map((run) => ({ from: run.scheduledFor!, until: run.scheduledFor!, isRun: run.state !== "skipped" }))
       .sort((a, b) => a.from - b.from)
   }
 

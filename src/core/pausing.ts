@@ -9,6 +9,7 @@ import {
   followedBy,
   planFrom,
   planOf,
+  ranIn,
   withoutFinished,
 } from "./plan.ts"
 import { planOwed } from "./plan-owed.ts"
@@ -46,7 +47,7 @@ export function settlePause(schedule: Schedule, facts: FireFacts, now: Instant):
     if (newest === null) return planOf(paused, {})
     return planOf(
       paused,
-      { coveredUntil: newest.scheduledFor },
+      { coveredUntil: newest.scheduledFor, firedCount: firedUntil(paused, facts, newest.scheduledFor) },
       { runs: droppedUntil(paused, facts, newest) },
     )
   })
@@ -67,7 +68,13 @@ function resumed(schedule: Schedule, facts: FireFacts, now: Instant): FirePlan {
   const running = { ...schedule, paused: null }
   const progress = planFrom(running, Math.max(now, schedule.coveredUntil ?? now, newest?.scheduledFor ?? now))
   const nextRunAt = schedule.enabled ? progress.nextRunAt! : null
-  return withoutFinished(schedule, planOf(running, { ...progress, nextRunAt }, { runs }))
+  const firedCount = firedUntil(schedule, facts, progress.coveredUntil!)
+  return withoutFinished(schedule, planOf(running, { ...progress, nextRunAt, firedCount }, { runs }))
+}
+
+/** What was fired from memory in a pause, by a process that didn't know of it, counts like any other. */
+function firedUntil({ firedCount, coveredUntil }: Schedule, facts: FireFacts, until: Instant): number {
+  return firedCount + ranIn(facts, coveredUntil, until)
 }
 
 function droppedUntil(schedule: Schedule, facts: FireFacts, newest: Occurrence): readonly NewRun[] {

@@ -2,6 +2,7 @@ import { assert, describe, test } from "vitest"
 import { aRunRef, aSchedule, at, ledger, progressAfter, withUnfinished } from "../../test/support/records.ts"
 import { planFire } from "./fire.ts"
 import { SECOND } from "./instant.ts"
+import { resume } from "./steer.ts"
 
 const running = aRunRef({ id: "report@2026-03-10T08:00:00Z" })
 const waiting = aRunRef({ id: "report@2026-03-10T08:30:00Z", state: "pending", attempt: 0 })
@@ -90,5 +91,49 @@ describe("catching up", () => {
     assert.deepInclude(rest, { reason: "missed", message: "Nothing was there to fire it in time" })
     assert.isNull(plan.runs.at(-1)!.missed)
     assert.equal(progressAfter(plan).coveredUntil, at("11:00"))
+  })
+})
+
+describe("runs that were fired from memory", () => {
+  const recorded = (...times: readonly string[]) => ({
+    ...withUnfinished(),
+    recorded: times.map((time) => ({ from: at(time), until: at(time), isRun: true })),
+  })
+
+  test("count among those that a schedule may have", () => {
+    const schedule = aSchedule({ maxRuns: 4, catchUp: "all", overlap: "allow" })
+
+    const plan = planFire(schedule, recorded("09:00", "10:00"), at("13:30"))
+
+    assert.deepEqual(ledger(plan.runs), ["11:00 catchup", "12:00 catchup"])
+    assert.deepInclude(plan.progress, { firedCount: 4, nextRunAt: null, finishedAt: at("13:30") })
+  })
+
+  test("that were the last leave nothing to run; what came before them is recorded", () => {
+    const schedule = aSchedule({ maxRuns: 2, catchUp: "all", overlap: "allow" })
+
+    const plan = planFire(schedule, recorded("10:00", "11:00"), at("13:30"))
+
+    assert.deepEqual(ledger(plan.runs), ["09:00 skipped missed"])
+    assert.equal(plan.runs[0]?.message, "A later one was the last of its 2 runs")
+    assert.deepInclude(plan.progress, { firedCount: 2, nextRunAt: null })
+  })
+
+  test("that wait behind one that stays owed are counted when it is settled", () => {
+    const schedule = aSchedule({ overlap: queue, catchUp: "all", maxRuns: 9 })
+
+    const plan = planFire(schedule, { ...recorded("09:00", "11:00"), ...FULL }, at("11:30"))
+
+    assert.deepInclude(plan.progress, { coveredUntil: at("09:00"), firedCount: 1 })
+  })
+
+  test("in a pause count when it ends, and records of what didn't run don't", () => {
+    const paused = { at: at("08:30"), until: null, reason: null, by: null }
+    const schedule = aSchedule({ maxRuns: 9 }, { paused })
+    const facts = recorded("09:00", "10:00")
+    const skips = facts.recorded.map((each) => ({ ...each, isRun: false }))
+
+    assert.equal(resume(schedule, facts, at("12:30"))?.progress?.firedCount, 2)
+    assert.equal(resume(schedule, { ...facts, recorded: skips }, at("12:30"))?.progress?.firedCount, 0)
   })
 })

@@ -3,7 +3,14 @@ import { formatDuration } from "./duration.ts"
 import { type Instant, SECOND } from "./instant.ts"
 import { newRunOf, skipRecordOf } from "./new-run.ts"
 import { type Occurrence, occurrenceAfter, occurrenceBefore } from "./occurrence.ts"
-import { type FireFacts, type FirePlan, planOf, UNFINISHED_FACTS_MAX, withoutFinished } from "./plan.ts"
+import {
+  type FireFacts,
+  type FirePlan,
+  planOf,
+  ranIn,
+  UNFINISHED_FACTS_MAX,
+  withoutFinished,
+} from "./plan.ts"
 import { cancel, type NewRun, type RunChange } from "./run.ts"
 import { isSpent, type Schedule } from "./schedule.ts"
 
@@ -27,11 +34,19 @@ export function planOwed(
   const refused: NewRun[] = []
   const cancels: RunChange[] = []
   let waiting: Occurrence | null = null
+  const ran = ranIn(facts, schedule.coveredUntil, owed.coveredUntil)
   for (const occurrence of owed.kept) {
-    // What the timetable still has after the last run is no occurrence of this schedule any more.
-    if (isSpent({ maxRuns: schedule.maxRuns, firedCount: schedule.firedCount + runs.length })) break
+    if (isSpent({ maxRuns: schedule.maxRuns, firedCount: schedule.firedCount + ran + runs.length })) {
+      // What the timetable still has after the last run is no occurrence of this schedule any more.
+      if (ranIn(facts, occurrence.scheduledFor, owed.coveredUntil) === 0) break
+      const message = `A later one was the last of its ${schedule.maxRuns} runs`
+      refused.push(skipRecordOf(schedule, single(occurrence), { reason: "missed", message }))
+      continue
+    }
     const obstacle = obstacleTo(schedule, facts, runs.length, now)
-    const isOwedAll = canWait && schedule.catchUp.policy === "all" && owed.isLate(occurrence)
+    // One that comes in time and finds its queue full is left out; one of several is behind, and stays owed.
+    const isBehind = owed.kept.length > 1 || owed.isLate(occurrence)
+    const isOwedAll = canWait && schedule.catchUp.policy === "all" && isBehind
     if (obstacle?.reason === "capacity" && isOwedAll) {
       waiting = occurrence
       break
@@ -46,7 +61,7 @@ export function planOwed(
     )
   }
   const records = [...recordsOf(schedule, owed, waiting), ...refused]
-  return advance(schedule, { owed, runs, records, cancels, waiting, now })
+  return advance(schedule, facts, { owed, runs, records, cancels, waiting, now })
 }
 
 /** Of those that an operator left out, and of those that are not made up for; later than `waiting` nothing is settled yet. */
@@ -123,9 +138,13 @@ interface Made {
   readonly now: Instant
 }
 
-function advance(schedule: Schedule, { owed, runs, records, cancels, waiting, now }: Made): FirePlan {
+function advance(
+  schedule: Schedule,
+  facts: FireFacts,
+  { owed, runs, records, cancels, waiting, now }: Made,
+): FirePlan {
   const coveredUntil = waiting === null ? coveredBy(schedule, owed) : coveredBefore(schedule, waiting)
-  const firedCount = schedule.firedCount + runs.length
+  const firedCount = schedule.firedCount + ranIn(facts, schedule.coveredUntil, coveredUntil) + runs.length
   const isLast = isSpent({ maxRuns: schedule.maxRuns, firedCount })
   const next = isLast ? null : occurrenceAfter(schedule, coveredUntil)
   const plan = planOf(

@@ -17,7 +17,16 @@ export interface FireFacts {
 }
 
 /** What one record stands for: one occurrence, or those of a range. */
-export type Recorded = Pick<Missed, "from" | "until">
+export interface Recorded extends Pick<Missed, "from" | "until"> {
+  /** Whether it became a run. */
+  readonly isRun: boolean
+}
+
+/** How many of the occurrences in (after, until] became runs already. */
+export function ranIn({ recorded = [] }: FireFacts, after: Instant | null, until: Instant): number {
+  const isWithin = ({ from }: Recorded) => from > (after ?? until) && from <= until
+  return recorded.filter((each) => each.isRun && isWithin(each)).length
+}
 
 /** Few enough to be read at every fire, and as many as any policy counts. */
 export const UNFINISHED_FACTS_MAX = 100

@@ -1,4 +1,3 @@
-import type { Instant } from "../core/instant.ts"
 import { runIdOf } from "../core/occurrence.ts"
 import {
   type FireFacts,
@@ -7,9 +6,9 @@ import {
   type Recorded,
   UNFINISHED_FACTS_MAX,
 } from "../core/plan.ts"
-import { isRange, type Run, UNFINISHED } from "../core/run.ts"
+import { isRange, UNFINISHED } from "../core/run.ts"
 import { concurrencyKeyOf, type Schedule } from "../core/schedule.ts"
-import type { Store } from "../store/store.ts"
+import type { OccurrenceRecord, Store } from "../store/store.ts"
 
 /**
  * What `dueSchedules` would say of one schedule, for plans made outside the firing loop. Of too many unfinished runs it
@@ -54,31 +53,30 @@ export async function plannedBy<Plan extends FirePlan | null>(
   return recorded.length === 0 ? first : plan({ ...facts, recorded })
 }
 
-const PAGE = 500
-/** Twenty pages. What lies further back is counted among the missed, though its own records still stand. */
+const PAGE = 1_000
+/** Ten pages. What lies further back is counted among the missed, though its own records still stand. */
 const RECORDED_MAX = 10_000
 
 /** Which occurrences after `coveredUntil` have a record, oldest first. */
 async function readRecorded(store: Store, { id, coveredUntil }: Schedule): Promise<readonly Recorded[]> {
-  const found: Recorded[] = []
-  let before: { at: Instant; id: string } | null = null
+  if (coveredUntil === null) return []
+  const found: OccurrenceRecord[] = []
   while (found.length < RECORDED_MAX) {
-    const page: readonly Run[] = await store.findRuns(
-      { scheduleId: id },
-      { orderBy: "scheduledFor", before, limit: PAGE },
-    )
-    const newer = page.filter((run) => run.scheduledFor! > (coveredUntil ?? Number.POSITIVE_INFINITY))
-    found.push(...newer.map(recordedBy).filter((each) => each !== null))
-    const last = page.at(-1)
-    if (last === undefined || newer.length < PAGE) break
-    before = { at: last.scheduledFor!, id: last.id }
+    const last = found.at(-1)
+    const before = last === undefined ? null : { at: last.scheduledFor, id: last.id }
+    const page = await store.findOccurrences({ scheduleId: id, after: coveredUntil, before, limit: PAGE })
+    found.push(...page)
+    if (page.length < PAGE) break
   }
-  return found.sort((a, b) => a.from - b.from)
+  return found
+    .map((record) => recordedBy(id, record))
+    .filter((each) => each !== null)
+    .sort((a, b) => a.from - b.from)
 }
 
 /** Null for a run that stands for no occurrence of its own: a backfill's, or one by hand. */
-function recordedBy(run: Run): Recorded | null {
-  if (isRange(run)) return run.missed
-  const at = run.scheduledFor!
-  return run.id === runIdOf(run.scheduleId!, at) ? { from: at, until: at } : null
+function recordedBy(scheduleId: string, record: OccurrenceRecord): Recorded | null {
+  const { id, scheduledFor: at, missed, state } = record
+  if (isRange(record)) return { from: missed!.from, until: missed!.until, isRun: false }
+  return id === runIdOf(scheduleId, at) ? { from: at, until: at, isRun: state !== "skipped" } : null
 }

@@ -70,7 +70,7 @@ export class Firing {
     const answeredAt = clock.monotonic()
     this.#readAt = { now: read.now, monotonic: answeredAt }
     this.#storeClock.saw({ now: read.now, askedAt, answeredAt })
-    const { planned, left } = await this.#plan(read)
+    const { planned, left, fault } = await this.#plan(read)
     const plans = planned.map(({ plan }) => plan)
     const ids = plans.flatMap(({ runs }) => runs.map(({ id }) => id))
     const offer = () => this.#offer(plans)
@@ -81,6 +81,7 @@ export class Firing {
     })
     await this.#holdRefused(planned, answers)
     this.#note(answers, clock.monotonic() - askedAt)
+    if (fault !== null) throw fault
 
     const isMore = read.due.length === BATCH || read.nextDueAt === read.now
     const isHeld = answers.some(({ outcome }) => outcome === "held")
@@ -101,21 +102,30 @@ export class Firing {
   async #plan({ due, now }: DueSchedules): Promise<{
     planned: readonly Planned[]
     left: readonly Schedule[]
+    fault: unknown
   }> {
     const planned: Planned[] = []
     const left: Schedule[] = []
+    let fault: unknown = null
     for (const { schedule, facts } of due) {
       const isDue = schedule.nextRunAt! <= now
       // Waiting for what is known already would cost each of a thousand plans a turn of the event loop.
       let plan = isDue ? planFire(schedule, facts, now) : this.#planAhead(schedule, facts)
-      if (plan !== null && isToLookUp(plan))
-        plan = await plannedBy(this.#context.store, schedule, facts, (known) =>
-          planFire(schedule, known, now),
-        )
+      if (plan !== null && isToLookUp(plan)) {
+        try {
+          plan = await plannedBy(this.#context.store, schedule, facts, (known) =>
+            planFire(schedule, known, now),
+          )
+        } catch (error) {
+          // The others are fired first.
+          fault ??= error
+          continue
+        }
+      }
       if (plan === null) left.push(schedule)
       else planned.push({ schedule, plan })
     }
-    return { planned, left }
+    return { planned, left, fault }
   }
 
   /** Others that are due before the burst is don't belong to it. */

@@ -2,11 +2,12 @@ import { BelfryError } from "../core/errors.ts"
 import { planFire } from "../core/fire.ts"
 import { type Instant, SECOND } from "../core/instant.ts"
 import { skipRecordOf } from "../core/new-run.ts"
-import { occurrenceAfter } from "../core/occurrence.ts"
+import { upcomingAfter } from "../core/occurrence.ts"
 import { type FireFacts, type FirePlan, NO_FACTS } from "../core/plan.ts"
 import type { NewRun } from "../core/run.ts"
-import type { Schedule } from "../core/schedule.ts"
+import { type Schedule, timetableOf } from "../core/schedule.ts"
 import { describeThrown } from "../core/thrown.ts"
+import { countInTimetable } from "../core/timetable.ts"
 import type { Store } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
 import type { Events } from "./events.ts"
@@ -171,8 +172,17 @@ const STAND_IN_GRACE_MS = 15 * SECOND
  */
 function standInFor(schedule: Schedule, since: Instant): Schedule {
   const { coveredUntil, catchUp, paused, enabled } = schedule
-  const current = { ...schedule, coveredUntil: Math.max(coveredUntil ?? since, since) }
-  const next = paused === null && enabled ? occurrenceAfter(current, current.coveredUntil) : null
+  // Others may have fired since it was read. Where `maxRuns` ends it, each occurrence until now counts as if somebody had.
+  const unseen =
+    schedule.maxRuns === null || coveredUntil === null
+      ? 0
+      : countInTimetable(timetableOf(schedule), coveredUntil, since, schedule.maxRuns)
+  const current = {
+    ...schedule,
+    coveredUntil: Math.max(coveredUntil ?? since, since),
+    firedCount: schedule.firedCount + unseen,
+  }
+  const next = paused === null && enabled ? upcomingAfter(current, current.coveredUntil) : null
   return {
     ...current,
     catchUp: { ...catchUp, policy: "none", graceMs: STAND_IN_GRACE_MS },

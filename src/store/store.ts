@@ -113,6 +113,11 @@ export interface Store {
    * long as the call lasts is in its place, whatever becomes of others meanwhile.
    */
   findRuns(filter: RunFilter, page: RunPage): Promise<readonly Run[]>
+  /**
+   * The runs of a schedule's occurrences after an instant, newest first: only what a plan has to know of them. It costs little
+   * however large the runs are, because every schedule that is behind asks this before it fires.
+   */
+  findOccurrences(page: OccurrencePage): Promise<readonly OccurrenceRecord[]>
   countRuns(filter: RunFilter): Promise<Readonly<Record<RunState, number>>>
   /** By id, ascending, those after `afterId`. */
   findWorkers(page: { afterId: string | null; limit: number }): Promise<readonly Worker[]>
@@ -306,6 +311,19 @@ export interface RunFilter {
   readonly states?: readonly RunState[]
   readonly triggeredBy?: readonly TriggeredBy[]
   readonly concurrencyKey?: string
+}
+
+export interface OccurrencePage {
+  readonly scheduleId: string
+  /** Those whose `scheduledFor` is later. */
+  readonly after: Instant
+  /** The last one of the page before: those after it in the order, by (scheduledFor, id). */
+  readonly before: { readonly at: Instant; readonly id: string } | null
+  readonly limit: number
+}
+
+export interface OccurrenceRecord extends Pick<Run, "id" | "state" | "missed"> {
+  readonly scheduledFor: Instant
 }
 
 export interface RunPage {

@@ -57,6 +57,21 @@ describe("one process", () => {
     assert.equal(count("fire"), 0)
   })
 
+  test("one whose records can't be read keeps no other from firing", async () => {
+    await using fleet = new Fleet()
+    const { schedules, runs } = fleet.node()
+    await schedules.create("behind", { task: "noop", cron: "0 * * * *" })
+    await fleet.advance("3h30m")
+    await schedules.create("in-time", { task: "noop", cron: "* * * * *" })
+    const findOccurrences = () => Promise.reject(new Error("too much to read"))
+    await fleet.started({ store: { ...fleet.store, findOccurrences }, tasks: [noop] })
+
+    await fleet.advance("3m")
+
+    assert.deepEqual(await runs.list({ schedule: "behind" }), [])
+    assert.equal((await runs.list({ schedule: "in-time" })).length, 3)
+  })
+
   test("a schedule that is created is fired without waiting for the poll", async () => {
     await using fleet = new Fleet()
     const node = await fleet.started({ tasks: [noop], pollInterval: "1h" })

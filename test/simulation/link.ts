@@ -78,6 +78,7 @@ export function linkTo(store: Store, context: LinkContext): Store {
     appendLogs: (...args) => call("appendLogs", () => store.appendLogs(...args)),
     readLogs: (...args) => call("readLogs", () => store.readLogs(...args)),
     findSchedules: (...args) => call("findSchedules", () => store.findSchedules(...args)),
+    findOccurrences: (...args) => call("findOccurrences", () => store.findOccurrences(...args)),
     findRuns: (...args) => call("findRuns", () => store.findRuns(...args)),
     countRuns: (...args) => call("countRuns", () => store.countRuns(...args)),
     findWorkers: (...args) => call("findWorkers", () => store.findWorkers(...args)),

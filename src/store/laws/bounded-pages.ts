@@ -1,10 +1,10 @@
 import assert from "node:assert/strict"
 import { DEFAULT_RETRY } from "../../core/backoff.ts"
-import { cancel, fail, succeed } from "../../core/run.ts"
-import type { RunFilter, ScheduleFilter, Store } from "../store.ts"
-import { AN_INSTANT, aClaim, aRun, aSchedule, aSkip, MOMENT_MS } from "./factories.ts"
+import { cancel, fail, type NewRun, succeed } from "../../core/run.ts"
+import type { OccurrenceRecord, RunFilter, ScheduleFilter, Store } from "../store.ts"
+import { AN_INSTANT, aClaim, aRun, aRunOf, aSchedule, aSkip, MOMENT_MS } from "./factories.ts"
 import { lawCase } from "./law.ts"
-import { aPage, created, enqueued, idsOf, pagedRuns, runById, sorted } from "./steps.ts"
+import { aPage, created, enqueued, idsOf, pagedRuns, runById, running, sorted } from "./steps.ts"
 
 const NOTHING = { message: null, details: null }
 
@@ -54,6 +54,55 @@ export const BOUNDED_PAGES = [
     }
     const byOccurrence = idsOf(await pagedRuns(store, {}, { orderBy: "scheduledFor", limit: 2 }))
     assert.deepEqual(byOccurrence, ["at1", ...sorted(idsOf(same)).toReversed(), "at-1"])
+  }),
+  lawCase("Occurrences of a schedule come newest first, page after page, each once", async (store) => {
+    await created(store, aSchedule({ id: "s" }))
+    const run = (id: string, ms: number, over: Partial<NewRun> = {}) =>
+      aRunOf("s", { id, scheduledFor: AN_INSTANT + ms, ...over })
+    const missed = { from: AN_INSTANT + 3, until: AN_INSTANT + 5, count: 3 }
+    await store.enqueue([
+      run("settled", 0),
+      run("a", 1),
+      run("b", 1),
+      run("c", 1, { state: "skipped", reason: "overlap" }),
+      run("range", 5, { state: "skipped", reason: "missed", missed }),
+      run("alone", 6, { liveKey: "schedule:s", concurrencyLimit: 1 }),
+      aRunOf("other", { id: "of another", scheduledFor: AN_INSTANT + 7 }),
+      aRunOf("s", { id: "of no occurrence" }),
+    ])
+    const all = ["alone", "range", "c", "b", "a"]
+
+    for (const limit of [1, 2, 3, 4, 10]) {
+      const found: OccurrenceRecord[] = []
+      for (let pages = 0; pages <= all.length; pages++) {
+        const last = found.at(-1)
+        const before = last === undefined ? null : { at: last.scheduledFor, id: last.id }
+        const page = await store.findOccurrences({ scheduleId: "s", after: AN_INSTANT, before, limit })
+        assert.ok(page.length <= limit)
+        found.push(...page)
+      }
+      assert.deepEqual(idsOf(found), all, `${limit} a page`)
+      assert.deepEqual(found[1], {
+        ...{ id: "range", state: "skipped", scheduledFor: AN_INSTANT + 5, missed },
+      })
+    }
+  }),
+  lawCase("An occurrence is found whatever becomes of its run", async (store) => {
+    await created(store, aSchedule({ id: "s" }))
+    const run = await running(
+      store,
+      aRunOf("s", { id: "r", scheduledFor: AN_INSTANT, liveKey: "schedule:s", concurrencyLimit: 1 }),
+    )
+    const page = { scheduleId: "s", after: AN_INSTANT - 1, before: null, limit: 5 }
+
+    assert.deepEqual(
+      (await store.findOccurrences(page)).map(({ id, state }) => [id, state]),
+      [["r", "running"]],
+    )
+    await store.transition([succeed(run, NOTHING)])
+    assert.deepEqual(await store.findOccurrences(page), [
+      { id: "r", state: "succeeded", scheduledFor: AN_INSTANT, missed: null },
+    ])
   }),
   lawCase("Runs are ordered by the instant named, and those without it are left out", async (store, lab) => {
     await store.enqueue([

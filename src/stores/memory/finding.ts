@@ -1,6 +1,13 @@
 import type { Run, RunState } from "../../core/run.ts"
 import type { Schedule } from "../../core/schedule.ts"
-import type { RunFilter, RunPage, ScheduleFilter, Worker } from "../../store/store.ts"
+import type {
+  OccurrencePage,
+  OccurrenceRecord,
+  RunFilter,
+  RunPage,
+  ScheduleFilter,
+  Worker,
+} from "../../store/store.ts"
 
 export function pageOfSchedules(
   schedules: Iterable<Schedule>,
@@ -45,6 +52,15 @@ export function pageOfRuns(runs: Iterable<Run>, filter: RunFilter, page: RunPage
     .filter((run) => matches(run, filter) && run[orderBy] !== null && comesLater(run))
     .sort((a, b) => b[orderBy]! - a[orderBy]! || byId(b, a))
     .slice(0, limit)
+}
+
+export function pageOfOccurrences(
+  runs: Iterable<Run>,
+  { scheduleId, after, before, limit }: OccurrencePage,
+): readonly OccurrenceRecord[] {
+  return pageOfRuns(runs, { scheduleId }, { orderBy: "scheduledFor", before, limit })
+    .filter(({ scheduledFor }) => scheduledFor! > after)
+    .map(({ id, state, missed, scheduledFor }) => ({ id, state, missed, scheduledFor: scheduledFor! }))
 }
 
 export function countByState(runs: Iterable<Run>, filter: RunFilter): Record<RunState, number> {

@@ -20,7 +20,7 @@ import type {
 } from "../../store/store.ts"
 import { eachApart, finite, jsonText, refused, refusedRun } from "../shared/apart.ts"
 import { claimRuns, nextClaimableAt } from "./claiming.ts"
-import { countByState, pageOfRuns, pageOfSchedules, pageOfWorkers } from "./finding.ts"
+import { countByState, pageOfOccurrences, pageOfRuns, pageOfSchedules, pageOfWorkers } from "./finding.ts"
 import { pageOfLog } from "./log.ts"
 import { Shelf } from "./shelf.ts"
 
@@ -124,6 +124,7 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
       operate(() => pageOfSchedules(shelf.schedules.values(), filter, page)),
     findRuns: (filter: RunFilter, page: RunPage) =>
       operate(() => pageOfRuns(shelf.runs.values(), filter, page)),
+    findOccurrences: (page) => operate(() => pageOfOccurrences(shelf.runs.values(), page)),
     countRuns: (filter: RunFilter) => operate(() => countByState(shelf.runs.values(), filter)),
     findWorkers: (page) => operate(() => pageOfWorkers(shelf.workers.values(), page)),
   }

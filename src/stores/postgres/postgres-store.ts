@@ -22,7 +22,7 @@ import { Session } from "./session.ts"
 import { claimRuns } from "./statements/claiming.ts"
 import { dueSchedules } from "./statements/due.ts"
 import { enqueueRuns } from "./statements/enqueuing.ts"
-import { countRuns, findRuns, findWorkers } from "./statements/finding.ts"
+import { countRuns, findOccurrences, findRuns, findWorkers } from "./statements/finding.ts"
 import { firePlans } from "./statements/firing.ts"
 import { beat } from "./statements/heartbeat.ts"
 import { appendLines, readLines } from "./statements/logs.ts"
@@ -163,6 +163,7 @@ function operations(ways: Ways): Omit<Store, "open" | "close" | "listen"> {
     readLogs: async (page) => readLines(await ways.pool(), page),
 
     findSchedules: async (filter, page) => findSchedules(await ways.pool(), filter, page),
+    findOccurrences: async (page) => findOccurrences(await ways.pool(), page),
     findRuns: async (filter, page) => findRuns(await ways.pool(), filter, page),
     countRuns: async (filter) => countRuns(await ways.pool(), filter),
     findWorkers: async (page) => findWorkers(await ways.pool(), page),

@@ -13,6 +13,7 @@ import { claimRuns } from "./scripts/claiming.ts"
 import { countRuns } from "./scripts/counting-runs.ts"
 import { dueSchedules } from "./scripts/due.ts"
 import { enqueueRuns } from "./scripts/enqueuing.ts"
+import { findOccurrences } from "./scripts/finding-occurrences.ts"
 import { findRuns } from "./scripts/finding-runs.ts"
 import { findSchedules } from "./scripts/finding-schedules.ts"
 import { firePlans } from "./scripts/firing.ts"
@@ -95,6 +96,7 @@ export function createRedisStore(
     readLogs: async (page) => readLines(await reach(), page),
 
     findSchedules: async (filter, page) => findSchedules(await reach(), filter, page),
+    findOccurrences: async (page) => findOccurrences(await reach(), page),
     findRuns: async (filter, page) => findRuns(await reach(), filter, page),
     countRuns: async (filter) => countRuns(await reach(), filter),
     findWorkers: async (page) => findWorkers(await reach(), page),

@@ -58,7 +58,6 @@ export const FIRST_SCHEMA = `
   create table belfry_runs (
     id text not null primary key,
     task text not null,
-    payload text not null,
     priority integer not null,
     schedule_id text,
     scheduled_for integer,
@@ -83,13 +82,15 @@ export const FIRST_SCHEMA = `
     due_at integer,
     started_at integer,
     completed_at integer,
+    -- The newest attempt that a heartbeat has confirmed.
+    confirmed_attempt integer,
+    -- What may be large comes last: SQLite reads a row from its beginning, as far as it has to.
     message text,
-    details text not null,
     error text,
     progress text,
     attempts text not null,
-    -- The newest attempt that a heartbeat has confirmed.
-    confirmed_attempt integer
+    details text not null,
+    payload text not null
   ) strict;
   -- Claims: one seek to the oldest due run of a task and a priority, whatever waits elsewhere or later.
   create index belfry_runs_due on belfry_runs (task, priority desc, claimable_at) where claimable_at is not null;

@@ -22,7 +22,7 @@ import { Hints } from "./hints.ts"
 import { claimRuns, isAnythingDue, nextClaimableAt, readQueues } from "./statements/claiming.ts"
 import { dueNothing, dueSchedules } from "./statements/due.ts"
 import { enqueueRun } from "./statements/enqueuing.ts"
-import { countRuns, findRuns, findWorkers } from "./statements/finding.ts"
+import { countRuns, findOccurrences, findRuns, findWorkers } from "./statements/finding.ts"
 import { firePlans } from "./statements/firing.ts"
 import { beat } from "./statements/heartbeat.ts"
 import { appendLines, readLines } from "./statements/logs.ts"
@@ -136,6 +136,7 @@ export function createSqliteStore(
     readLogs: (page) => read((connection) => readLines(connection, page)),
 
     findSchedules: (filter, page) => read((connection) => findSchedules(connection, filter, page)),
+    findOccurrences: (page) => read((connection) => findOccurrences(connection, page)),
     findRuns: (filter, page) => read((connection) => findRuns(connection, filter, page)),
     countRuns: (filter) => read((connection) => countRuns(connection, filter)),
     findWorkers: (page) => read((connection) => findWorkers(connection, page)),

@@ -1,6 +1,47 @@
 import type { Run, RunFilter, ScheduleFilter, Store } from "belfry/store"
 import { broken, folded, roundTrip } from "./breaking.ts"
 
+const occurrences = [
+  broken(9, "occurrences come oldest first", (store) => ({
+    findOccurrences: async (page) => (await store.findOccurrences(page)).toReversed(),
+  })),
+  broken(9, "findOccurrences has no limit", (store) => ({
+    findOccurrences: (page) => store.findOccurrences({ ...page, limit: 1_000 }),
+  })),
+  broken(9, "occurrences of one instant are lost between pages", (store) => ({
+    findOccurrences: ({ before, ...page }) =>
+      store.findOccurrences({ ...page, before: before && { at: before.at, id: "" } }),
+  })),
+  broken(9, "what is settled is found again", (store) => ({
+    findOccurrences: (page) => store.findOccurrences({ ...page, after: page.after - 1 }),
+  })),
+  broken(9, "occurrences that didn't run are not found", (store) => ({
+    findOccurrences: async (page) =>
+      (await store.findOccurrences({ ...page, limit: 1_000 }))
+        .filter(({ state }) => state !== "skipped")
+        .slice(0, page.limit),
+  })),
+  broken(9, "occurrences whose runs are unfinished are not found", (store) => ({
+    findOccurrences: async (page) =>
+      (await store.findOccurrences(page)).filter(({ state }) => state !== "running"),
+  })),
+  broken(9, "the range of an occurrence isn't told", (store) => ({
+    findOccurrences: async (page) =>
+      (await store.findOccurrences(page)).map((record) => ({ ...record, missed: null })),
+  })),
+  broken(9, "occurrences of all schedules are found", (store) => ({
+    findOccurrences: async (page) => {
+      const runs = await store.findRuns(
+        {},
+        { orderBy: "scheduledFor", before: page.before, limit: page.limit },
+      )
+      return runs
+        .filter(({ scheduledFor }) => scheduledFor! > page.after)
+        .map(({ id, state, missed, scheduledFor }) => ({ id, state, missed, scheduledFor: scheduledFor! }))
+    },
+  })),
+]
+
 const pages = [
   broken(9, "schedules are ordered without case", (store) => ({
     async findSchedules(filter, { afterId, limit }) {
@@ -145,4 +186,4 @@ function withoutEmpty<T extends object>(filter: T): T {
 }
 
 /** Pages with gaps and repeats, and filters that let through too much or too little. */
-export const BROKEN_PAGES = [...pages, ...filters]
+export const BROKEN_PAGES = [...occurrences, ...pages, ...filters]

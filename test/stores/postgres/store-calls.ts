@@ -28,6 +28,7 @@ export const CALLS: Readonly<Record<Exclude<keyof Store, "open" | "close" | "lis
   readLogs: (store) => store.readLogs({ runId: "r", after: null, limit: 1 }),
   findSchedules: (store) => store.findSchedules({}, { afterId: null, limit: 1 }),
   findRuns: (store) => store.findRuns({}, { orderBy: "createdAt", before: null, limit: 1 }),
+  findOccurrences: (store) => store.findOccurrences({ scheduleId: "s", after: 0, before: null, limit: 1 }),
   countRuns: (store) => store.countRuns({}),
   findWorkers: (store) => store.findWorkers({ afterId: null, limit: 1 }),
 }

@@ -1,7 +1,7 @@
 import { isFinished, type Run, type RunState } from "../../../core/run.ts"
-import type { RunFilter, RunPage, Worker } from "../../../store/store.ts"
+import type { OccurrencePage, OccurrenceRecord, RunFilter, RunPage, Worker } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
-import { instantFrom, workerColumns, workerOf } from "../rows.ts"
+import { instantFrom, instantOf, jsonOf, ms, workerColumns, workerOf } from "../rows.ts"
 import { runColumns, runOf } from "../run-rows.ts"
 
 export const SELECT_WORKERS = `
@@ -26,6 +26,30 @@ export async function findRuns(runner: Runner, filter: RunFilter, page: RunPage)
   if (filter.states?.length === 0) return []
   const { text, values } = runsQuery(filter, page)
   return (await runner.rows(text, values)).map((row) => runOf(row))
+}
+
+export const SELECT_OCCURRENCES = `
+  select r.id, r.state, r.missed, ${ms("r.scheduled_for")}
+  from belfry.runs as r
+  where r.schedule_id = $1
+    and r.scheduled_for > ${instantFrom("$2")}
+    and (r.scheduled_for, r.id) < (coalesce(${instantFrom("$3")}, 'infinity'), $4)
+  order by r.scheduled_for desc, r.id desc
+  limit $5`
+
+/** By runs_schedule. What may be large is stored apart from the row, and isn't asked for. */
+export async function findOccurrences(
+  runner: Runner,
+  { scheduleId, after, before, limit }: OccurrencePage,
+): Promise<readonly OccurrenceRecord[]> {
+  const values = [scheduleId, after, before?.at ?? null, before?.id ?? "", limit]
+  const rows = await runner.rows(SELECT_OCCURRENCES, values)
+  return rows.map(([id, state, missed, scheduledFor]) => ({
+    id: id!,
+    state: state as RunState,
+    missed: jsonOf(missed ?? null),
+    scheduledFor: instantOf(scheduledFor!),
+  }))
 }
 
 /** A statement for each combination that is asked for. */

@@ -1,8 +1,9 @@
-import { type Run, type RunState, UNFINISHED } from "../../../core/run.ts"
-import type { RunFilter, RunPage, Worker } from "../../../store/store.ts"
+import type { Instant } from "../../../core/instant.ts"
+import { type Missed, type Run, type RunState, UNFINISHED } from "../../../core/run.ts"
+import type { OccurrencePage, OccurrenceRecord, RunFilter, RunPage, Worker } from "../../../store/store.ts"
 import type { Connection } from "../connection.ts"
 import type { Value } from "../driver.ts"
-import { RUN_COLUMNS, type RunRow, readableRunOf, type WorkerRow, workerOf } from "../rows.ts"
+import { parseOrNull, RUN_COLUMNS, type RunRow, readableRunOf, type WorkerRow, workerOf } from "../rows.ts"
 
 const SELECT_WORKERS = `
   select id, host, pid, tasks, slots, state, started_at, heartbeat_at, running
@@ -27,6 +28,37 @@ export function findRuns(connection: Connection, filter: RunFilter, page: RunPag
   const queries = runsQueries(filter, page)
   const found = queries.flatMap(({ sql, values }) => connection.rows<RunRow>(sql, values)).map(readableRunOf)
   return queries.length === 1 ? found : found.sort(newestFirst(page.orderBy)).slice(0, page.limit)
+}
+
+export const SELECT_OCCURRENCES = `
+  select id, state, missed, scheduled_for
+  from belfry_runs
+  where schedule_id = ?
+    and scheduled_for > ?
+    and (scheduled_for, id) < (?, ?)
+  order by scheduled_for desc, id desc
+  limit ?`
+
+/** By belfry_runs_schedule_scheduled. The columns lie before all that may be large, so no more than a run's first page is read. */
+export function findOccurrences(
+  connection: Connection,
+  { scheduleId, after, before, limit }: OccurrencePage,
+): readonly OccurrenceRecord[] {
+  const { at, id } = before ?? { at: Number.MAX_SAFE_INTEGER, id: "" }
+  return connection
+    .rows<OccurrenceRow>(SELECT_OCCURRENCES, [scheduleId, after, at, id, limit])
+    .map(([id, state, missed, scheduledFor]) => ({ id, state, missed: parsedOrNull(missed), scheduledFor }))
+}
+
+type OccurrenceRow = readonly [id: string, state: RunState, missed: string | null, scheduledFor: Instant]
+
+/** One that can't be read stands for its own instant. */
+function parsedOrNull(text: string | null): Missed | null {
+  try {
+    return parseOrNull<Missed>(text)
+  } catch {
+    return null
+  }
 }
 
 /**
