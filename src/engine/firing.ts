@@ -15,6 +15,7 @@ import type { Events } from "./events.ts"
 import { plannedBy } from "./facts.ts"
 import type { Logger } from "./logger.ts"
 import { Loop } from "./loop.ts"
+import { Resting } from "./resting.ts"
 import { StoreClock } from "./store-clock.ts"
 
 /** How many schedules one turn plans: enough to amortise the round trip, few enough to share the work. */
@@ -28,6 +29,7 @@ export class Firing {
   readonly #context: FiringContext
   readonly #loop: Loop
   readonly #storeClock: StoreClock
+  readonly #resting: Resting
   /** When schedules were last read: by the store's clock, and by our own. */
   #readAt: { readonly now: Instant; readonly monotonic: number } | null = null
   /** The next to be due, if they are many. */
@@ -36,6 +38,7 @@ export class Firing {
   constructor(context: FiringContext) {
     this.#context = context
     this.#storeClock = new StoreClock(context)
+    this.#resting = new Resting(context.clock)
     this.#loop = new Loop({
       clock: context.clock,
       longestSleepMs: context.pollMs,
@@ -70,7 +73,7 @@ export class Firing {
     const answeredAt = clock.monotonic()
     this.#readAt = { now: read.now, monotonic: answeredAt }
     this.#storeClock.saw({ now: read.now, askedAt, answeredAt })
-    const { planned, left, fault } = await this.#plan(read)
+    const { planned, left } = await this.#plan(read)
     const plans = planned.map(({ plan }) => plan)
     const ids = plans.flatMap(({ runs }) => runs.map(({ id }) => id))
     const offer = () => this.#offer(plans)
@@ -81,7 +84,6 @@ export class Firing {
     })
     await this.#holdRefused(planned, answers)
     this.#note(answers, clock.monotonic() - askedAt)
-    if (fault !== null) throw fault
 
     const isMore = read.due.length === BATCH || read.nextDueAt === read.now
     const isHeld = answers.some(({ outcome }) => outcome === "held")
@@ -90,7 +92,8 @@ export class Firing {
     const next = nextOf(read, plans, left)
     this.#burst = next === null || left.length > 0 ? null : burstOf(next.at, next.count)
     const wakeAt = next === null ? null : next.at - (this.#burst?.leadMs ?? 0)
-    return delayUntil(wakeAt, read.now, clock.monotonic() - answeredAt)
+    const delay = delayUntil(wakeAt, read.now, clock.monotonic() - answeredAt)
+    return Math.min(delay, this.#resting.wakeInMs())
   }
 
   /** By the store's clock, as far as we know. */
@@ -102,12 +105,11 @@ export class Firing {
   async #plan({ due, now }: DueSchedules): Promise<{
     planned: readonly Planned[]
     left: readonly Schedule[]
-    fault: unknown
   }> {
     const planned: Planned[] = []
     const left: Schedule[] = []
-    let fault: unknown = null
     for (const { schedule, facts } of due) {
+      if (this.#resting.has(schedule.id)) continue
       const isDue = schedule.nextRunAt! <= now
       // Waiting for what is known already would cost each of a thousand plans a turn of the event loop.
       let plan = isDue ? planFire(schedule, facts, now) : this.#planAhead(schedule, facts)
@@ -117,15 +119,21 @@ export class Firing {
             planFire(schedule, known, now),
           )
         } catch (error) {
-          // The others are fired first.
-          fault ??= error
+          this.#rest(schedule, error)
           continue
         }
       }
       if (plan === null) left.push(schedule)
       else planned.push({ schedule, plan })
     }
-    return { planned, left, fault }
+    return { planned, left }
+  }
+
+  #rest(schedule: Schedule, error: unknown): void {
+    this.#resting.rest(schedule.id)
+    const facts = { component: "firing", scheduleId: schedule.id, error: describeThrown(error) }
+    this.#context.logger.error(facts, "What is recorded of the schedule can't be read; trying again")
+    this.#context.events.error(error, "firing")
   }
 
   /** Others that are due before the burst is don't belong to it. */

@@ -63,13 +63,21 @@ describe("one process", () => {
     await schedules.create("behind", { task: "noop", cron: "0 * * * *" })
     await fleet.advance("3h30m")
     await schedules.create("in-time", { task: "noop", cron: "* * * * *" })
-    const findOccurrences = () => Promise.reject(new Error("too much to read"))
+    let [isReadable, reads] = [false, 0]
+    const findOccurrences: typeof fleet.store.findOccurrences = (page) => {
+      reads++
+      return isReadable ? fleet.store.findOccurrences(page) : Promise.reject(new Error("too much to read"))
+    }
     await fleet.started({ store: { ...fleet.store, findOccurrences }, tasks: [noop] })
 
     await fleet.advance("3m")
 
     assert.deepEqual(await runs.list({ schedule: "behind" }), [])
     assert.equal((await runs.list({ schedule: "in-time" })).length, 3)
+    assert.ok(reads <= 7, `it is tried again, and not all the time: ${reads} reads`)
+    isReadable = true
+    await fleet.advance("1m")
+    assert.equal((await runs.list({ schedule: "behind" })).length, 2)
   })
 
   test("a schedule that is created is fired without waiting for the poll", async () => {
