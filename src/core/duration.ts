@@ -12,6 +12,9 @@ const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: SECOND, m: MINUTE,
 /** Longer than any store's instant can carry, and than anybody means. */
 export const DURATION_MAX = 1_000 * 366 * DAY
 
+/** The longest text that is read as a duration, in characters. */
+const TEXT_MAX = 64
+
 /** Milliseconds, whole and not negative. `what` names the option in the error. */
 export function parseDuration(value: Duration | string, what = "duration"): number {
   const ms = durationMsOf(value)
@@ -30,21 +33,19 @@ export function durationMsOf(value: unknown): number | null {
   const ms =
     typeof value === "number"
       ? value
-      : typeof value === "string"
+      : typeof value === "string" && value.length <= TEXT_MAX
         ? (parseIso(value) ?? parseUnits(value))
         : undefined
   return ms !== undefined && ms >= 0 && ms <= DURATION_MAX ? Math.round(ms) + 0 : null
 }
 
 function parseUnits(text: string): number | undefined {
-  if (text.length > 64) return undefined
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d|w)/g)]
   if (parts.length === 0 || parts.map((part) => part[0]).join("") !== text) return undefined
   return parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNIT_MS[unit!]!, 0)
 }
 
 function parseIso(text: string): number | undefined {
-  if (text.length > 64) return undefined
   const match = /^P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/.exec(text)
   if (!match || match.slice(1).every((part) => part === undefined)) return undefined
   const [weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0] = match

@@ -87,7 +87,7 @@ export const flag: Kind<boolean> = {
   allowed: "true or false",
   read(value, at) {
     if (typeof value === "boolean") return value
-    throw notAllowed(value, "true or false", at)
+    throw notAllowed(value, flag.allowed, at)
   },
 }
 
