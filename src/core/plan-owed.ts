@@ -30,7 +30,7 @@ export function planOwed(
   for (const occurrence of owed.kept) {
     // What the timetable still has after the last run is no occurrence of this schedule any more.
     if (isSpent({ maxRuns: schedule.maxRuns, runCount: schedule.runCount + runs.length })) break
-    const obstacle = obstacleTo(schedule, facts, runs.length, now)
+    const obstacle = obstacleTo(schedule, facts, runs, now)
     const isOwedAll = canWait && schedule.catchUp.policy === "all" && owed.isLate(occurrence)
     if (obstacle?.reason === "capacity" && isOwedAll) {
       waiting = occurrence
@@ -80,8 +80,8 @@ function restReason(schedule: Schedule) {
   return { reason: "missed", message: "Nothing was there to fire it in time" } as const
 }
 
-/** Why an occurrence can't become a run now, or null. `added` counts the runs this plan creates already. */
-function obstacleTo(schedule: Schedule, facts: FireFacts, added: number, now: Instant) {
+/** Why an occurrence can't become a run now, or null. `added` are the runs this plan creates already. */
+function obstacleTo(schedule: Schedule, facts: FireFacts, added: readonly NewRun[], now: Instant) {
   for (const { scheduleId, withinMs } of schedule.dependsOn) {
     const lastSuccessAt = facts.lastSuccessAt[scheduleId] ?? null
     if (lastSuccessAt === null || lastSuccessAt < now - withinMs) {
@@ -89,9 +89,10 @@ function obstacleTo(schedule: Schedule, facts: FireFacts, added: number, now: In
       return { reason: "dependency", message } as const
     }
   }
-  const unfinished = facts.unfinished.length + added
-  if (schedule.overlap.policy === "skip" && unfinished > 0) {
-    return { reason: "overlap", message: `Still unfinished: ${facts.unfinished[0]?.id}` } as const
+  const unfinished = facts.unfinished.length + added.length
+  const oldest = facts.unfinished[0] ?? added[0]
+  if (schedule.overlap.policy === "skip" && oldest !== undefined) {
+    return { reason: "overlap", message: `Still unfinished: ${oldest.id}` } as const
   }
   const performable = schedule.maxConcurrentRuns ?? 1
   // Nobody sees more than that many: there a queue is full, whatever its limit.
