@@ -3,6 +3,8 @@ import type { CalendarCron, CronOptions } from "./cron.ts"
 import type { FieldName, Item } from "./field.ts"
 import { parseCron } from "./parse.ts"
 
+const MONTHS = "JAN,FEB,MAR,APR,MAY,JUN,JUL,AUG,SEP,OCT,NOV,DEC"
+
 const VALUES: readonly (readonly [title: string, expression: string, field: FieldName, values: number[]])[] =
   [
     ["a value", "5 * * * *", "minute", [5]],
@@ -23,10 +25,12 @@ const VALUES: readonly (readonly [title: string, expression: string, field: Fiel
     ["no seconds, when there are five", "* * * * *", "second", [0]],
     ["the last hour", "0 23 * * *", "hour", [23]],
     ["names of months in any case", "0 0 1 jan,Jun,DEC *", "month", [1, 6, 12]],
+    ["all months by name", `0 0 1 ${MONTHS} *`, "month", [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]],
     ["a range of named months", "0 0 1 FEB-APR *", "month", [2, 3, 4]],
     ["a named start and a step", "0 0 1 MAR/3 *", "month", [3, 6, 9, 12]],
     ["a name and a number", "0 0 1 FEB-4 *", "month", [2, 3, 4]],
     ["names of weekdays in any case", "0 0 * * mon,Wed,FRI", "dayOfWeek", [1, 3, 5]],
+    ["all weekdays by name", "0 0 * * SUN,MON,TUE,WED,THU,FRI,SAT", "dayOfWeek", [0, 1, 2, 3, 4, 5, 6]],
     ["0 for Sunday", "0 0 * * 0", "dayOfWeek", [0]],
     ["7 for Sunday", "0 0 * * 7", "dayOfWeek", [0]],
     ["0 and 7 for one Sunday", "0 0 * * 0,7", "dayOfWeek", [0]],
@@ -153,19 +157,18 @@ test("both day fields must match if the option or a plus says so, otherwise eith
 })
 
 test("H is chosen by the seed, always the same and within the field", () => {
-  const minutes = new Set<number>()
-  for (let seed = 0; seed < 2_000; seed++) {
-    const cron = calendar("H H(9-16) H H H", { seed: `schedule-${seed}` })
-    assert.deepEqual(
-      calendar("H H(9-16) H H H", { seed: `schedule-${seed}` }).minute.values,
-      cron.minute.values,
-    )
-    assert.isTrue(cron.hour.values[0]! >= 9 && cron.hour.values[0]! <= 16)
-    assert.isAtMost(cron.dayOfMonth.values[0]!, 28)
-    minutes.add(cron.minute.values[0]!)
-  }
+  const chosen = Array.from({ length: 1_000 }, (_, seed) =>
+    calendar("H H(9-16) H H H", { seed: `schedule-${seed}` }),
+  )
+  const valuesOf = (field: FieldName) =>
+    [...new Set(chosen.map((cron) => cron[field].values[0]!))].sort((a, b) => a - b)
 
-  assert.equal(minutes.size, 60)
+  assert.deepEqual(valuesOf("minute"), upTo(0, 59))
+  assert.deepEqual(valuesOf("hour"), upTo(9, 16))
+  assert.deepEqual(valuesOf("dayOfMonth"), upTo(1, 28))
+  assert.deepEqual(valuesOf("month"), upTo(1, 12))
+  assert.deepEqual(valuesOf("dayOfWeek"), upTo(0, 6))
+  assert.deepEqual(calendar("H H(9-16) H H H", { seed: "schedule-7" }), chosen[7])
 })
 
 test("H with a step begins at a place chosen by the seed and goes on in steps", () => {
@@ -176,6 +179,9 @@ test("H with a step begins at a place chosen by the seed and goes on in steps", 
       values,
       [0, 15, 30, 45].map((minute) => minute + values[0]!),
     )
+    const [only, ...none] = calendar("H(30-34)/50 * * * *", { seed: String(seed) }).minute.values
+    assert.isTrue(only! >= 30 && only! <= 34)
+    assert.deepEqual(none, [])
     const inRange = calendar("H(30-49)/10 * * * *", { seed: String(seed) }).minute.values
     assert.isTrue(inRange[0]! >= 30 && inRange[0]! < 40)
     assert.deepEqual(inRange, [inRange[0]!, inRange[0]! + 10])
@@ -186,6 +192,10 @@ function calendar(expression: string, options: CronOptions = {}): CalendarCron {
   const cron = parseCron(expression, options)
   if (cron.kind !== "calendar") throw new Error(`${expression} is an interval`)
   return cron
+}
+
+function upTo(from: number, to: number): readonly number[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => from + index)
 }
 
 function withoutExpression({ expression: _, ...rest }: CalendarCron): Omit<CalendarCron, "expression"> {

@@ -81,6 +81,18 @@ const KNOWN: readonly (readonly [title: string, expression: string, after: strin
     ["2026-01-30T00:00:00Z", "2026-02-27T00:00:00Z", "2026-03-31T00:00:00Z"],
   ],
   [
+    "a weekday may be the 31st",
+    "0 0 * * SAT",
+    "2026-01-24T00:00:00Z",
+    ["2026-01-31T00:00:00Z", "2026-02-07T00:00:00Z"],
+  ],
+  [
+    "thirty days before the last is the first, of months that have 31 days, or the weekday nearest to it",
+    "0 0 L-30W * *",
+    "2026-05-15T00:00:00Z",
+    ["2026-07-01T00:00:00Z", "2026-08-03T00:00:00Z", "2026-10-01T00:00:00Z"],
+  ],
+  [
     "the weekday nearest to the first never leaves the month",
     "0 0 1W * *",
     "2026-07-02T00:00:00Z",
