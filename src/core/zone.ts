@@ -1,5 +1,6 @@
 import { BelfryError } from "./errors.ts"
 import { DAY, EARLIEST, type Instant, LATEST, SECOND } from "./instant.ts"
+import { plain } from "./shown.ts"
 
 /**
  * Wall time and instants: the only module that knows time zones.
@@ -91,7 +92,7 @@ function formatterOf(name: string): Intl.DateTimeFormat {
     throw new BelfryError(
       "BELFRY_TIMEZONE_UNKNOWN",
       `Time zone ${JSON.stringify(String(name).slice(0, NAME_MAX))} is unknown. Use an IANA name such as "Europe/Berlin" or "UTC".`,
-      { details: { timezone: name }, cause },
+      { details: { timezone: plain(name) }, cause },
     )
   }
 }

@@ -50,6 +50,11 @@ test.each([
   ["0 0 8 * +MON#1", '"0 0 8 * +MON#1" never matches: no month of "*" has a day "8" that is also "MON#1".'],
   ["x".repeat(257), `"${"x".repeat(40)}…" has 257 characters; at most 256 are read.`],
   [5 as unknown as string, '"5" is not text.'],
+  [
+    `*/${"9".repeat(30)} * * * *`,
+    `Minute "*/${"9".repeat(30)}" has a step of ${"9".repeat(20)}, which is out of range 1-9999, ` +
+      `in "*/${"9".repeat(30)} * * * *" (field 1, position 0).`,
+  ],
 ])(
   "%j is refused with the field, the value, what may stand there and the position",
   (expression, message) => {
@@ -62,6 +67,9 @@ test("the details of an error tell programs the same", () => {
     ...{ field: "hour", value: "25", min: 0, max: 23, position: 2 },
     expression: "0 25 * * *",
   })
+  assert.deepInclude(refusalOf("*/0 * * * *").details, { value: "*/0", min: 1, max: 9_999 })
+  assert.deepInclude(refusalOf("0 0 L-31 * *").details, { value: "L-31", min: 1, max: 30 })
+  assert.deepInclude(refusalOf("x * * * *").details, { value: "x", min: 0, max: 59 })
   assert.deepEqual(refusalOf("* *").details, { expression: "* *", count: 2 })
   assert.deepEqual(refusalOf("@reboot").details, { expression: "@reboot", position: 0 })
   assert.deepEqual(refusalOf("0 0 30 2 *").details, { expression: "0 0 30 2 *" })

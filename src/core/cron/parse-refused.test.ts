@@ -121,6 +121,7 @@ test.each([
   "* * * * * * *",
   "0 0 1 1 * * 2026",
   "2026-03-27T07:00:00Z",
+  "5 @every 1h",
   "0\u00a00 * * *",
 ])("%j has too few or too many fields", (expression) => {
   const error = refusalOf(expression)
@@ -151,7 +152,7 @@ test("an interval needs a duration of at least a second", () => {
   assert.equal(refusalOf("@every -5m").code, "BELFRY_DURATION_INVALID")
 })
 
-test.each([null, undefined, 5, {}, [], true])("%j is no expression", (expression) => {
+test.each([null, undefined, 5, {}, [], true, Object.create(null)])("%j is no expression", (expression) => {
   assert.equal(refusalOf(expression as unknown as string).code, "BELFRY_CRON_SYNTAX")
 })
 
@@ -174,6 +175,14 @@ test.each([
 ])("%s never matches, and is refused", (expression) => {
   assert.equal(refusalOf(expression).code, "BELFRY_CRON_NEVER")
 })
+
+test.each([31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31].map((last, index) => [index + 1, last] as const))(
+  "month %d has a day %d, and no later one",
+  (month, last) => {
+    assert.equal(parseCron(`0 0 ${last} ${month} *`).kind, "calendar")
+    if (last < 31) assert.equal(refusalOf(`0 0 ${last + 1} ${month} *`).code, "BELFRY_CRON_NEVER")
+  },
+)
 
 test.each([
   ["29 February", "0 0 29 2 *"],
@@ -198,6 +207,7 @@ test("an expression longer than any person writes isn't read", () => {
 
   assert.equal(error.code, "BELFRY_CRON_SYNTAX")
   assert.include(error.message, `at most ${EXPRESSION_MAX}`)
+  assert.equal(parseCron("* * * * *".padEnd(EXPRESSION_MAX)).kind, "calendar")
 })
 
 function refusalOf(expression: string, options: CronOptions = {}): BelfryError {

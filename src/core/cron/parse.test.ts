@@ -43,6 +43,7 @@ const VALUES: readonly (readonly [title: string, expression: string, field: Fiel
     ["a start and a step, to Saturday", "0 0 * * 1/2", "dayOfWeek", [1, 3, 5]],
     ["a step from Sunday as 7", "0 0 * * 7/2", "dayOfWeek", [0]],
     ["a step longer than the field", "*/90 * * * *", "minute", [0]],
+    ["the longest step", "*/9999 * * * *", "minute", [0]],
     ["a step longer than what is left", "50/30 * * * *", "minute", [50]],
     ["a whole week as step", "0 0 * * */7", "dayOfWeek", [0]],
     ["a question mark in a day field", "0 0 ? * 1", "dayOfWeek", [1]],
@@ -80,6 +81,15 @@ test.each<[string, Item]>([
   ["MON#L", { kind: "nthWeekday", weekday: 1, nth: null }],
 ])("%s is a weekday of the month", (text, item) => {
   assert.deepEqual(calendar(`0 0 * * ${text}`).dayOfWeek.items[0], item)
+})
+
+test.each<[string, Item]>([
+  ["*/20", { kind: "range", from: 0, to: 59, step: 20, isOpen: true }],
+  ["5/20", { kind: "range", from: 5, to: 59, step: 20, isOpen: true }],
+  ["5-45/20", { kind: "range", from: 5, to: 45, step: 20, isOpen: false }],
+  ["H(5-5)/20", { kind: "range", from: 5, to: 5, step: 20, isOpen: false }],
+])("%s: steps are open if only the end of the field ends them", (text, item) => {
+  assert.deepEqual(calendar(`${text} * * * *`).minute.items, [item])
 })
 
 test("special days stand in lists beside plain ones", () => {
@@ -150,6 +160,10 @@ test.each([
   assert.deepEqual([cron.dayOfMonth.isAny, cron.dayOfWeek.isAny], [anyDay, anyWeekday])
 })
 
+test("five fields mean the second 0, as if it had been written", () => {
+  assert.deepEqual(calendar("5 * * * *").second, calendar("0 5 * * * *").second)
+})
+
 test("both day fields must match if the option or a plus says so, otherwise either", () => {
   assert.equal(calendar("0 0 13 * FRI").dayMatch, "either")
   assert.equal(calendar("0 0 13 * +FRI").dayMatch, "both")
@@ -169,6 +183,7 @@ test("H is chosen by the seed, always the same and within the field", () => {
   assert.deepEqual(valuesOf("month"), upTo(1, 12))
   assert.deepEqual(valuesOf("dayOfWeek"), upTo(0, 6))
   assert.deepEqual(calendar("H H(9-16) H H H", { seed: "schedule-7" }), chosen[7])
+  assert.deepEqual(calendar("H H H H H"), calendar("H H H H H", { seed: "" }))
 })
 
 test("H with a step begins at a place chosen by the seed and goes on in steps", () => {
