@@ -20,6 +20,12 @@ const KNOWN: readonly (readonly [title: string, expression: string, after: strin
     ["2026-03-27T12:30:40Z", "2026-03-27T12:31:00Z", "2026-03-27T12:31:40Z"],
   ],
   [
+    "a second of each minute",
+    "30 * * * * *",
+    "2026-03-27T12:30:40Z",
+    ["2026-03-27T12:31:30Z", "2026-03-27T12:32:30Z"],
+  ],
+  [
     "the end of a year is the beginning of the next",
     "* * * * *",
     "2026-12-31T23:58:30Z",
@@ -42,6 +48,12 @@ const KNOWN: readonly (readonly [title: string, expression: string, after: strin
     "0 0 29 2 *",
     "2092-03-01T00:00:00Z",
     ["2096-02-29T00:00:00Z", "2104-02-29T00:00:00Z"],
+  ],
+  [
+    "29 February 2000 was the last day of 400 years counted from March",
+    "0 6,18 * * *",
+    "2000-02-28T18:00:00Z",
+    ["2000-02-29T06:00:00Z", "2000-02-29T18:00:00Z", "2000-03-01T06:00:00Z"],
   ],
   ["2000 was a leap year", "0 0 29 2 *", "1999-01-01T00:00:00Z", ["2000-02-29T00:00:00Z"]],
   [
@@ -152,6 +164,8 @@ test("nothing is left at the end of year 9999, and nothing was before year 1", (
     assert.isNull(nextOccurrence(cron, LATEST))
     assert.isNull(previousOccurrence(cron, EARLIEST))
     assert.isNull(previousOccurrence(cron, EARLIEST + 1))
+    assert.isNull(nextOccurrence(cron, Date.parse("9999-06-02T00:00:00Z")))
+    assert.isNull(previousOccurrence(cron, Date.parse("0001-05-31T00:00:00Z")))
     assert.equal(formatInstant(nextOccurrence(cron, EARLIEST)!).slice(0, 4), "0001")
     assert.equal(formatInstant(previousOccurrence(cron, LATEST)!).slice(0, 4), "9999")
   }
@@ -189,6 +203,7 @@ test("an interval without an anchor counts from the instant it is asked about", 
 test("an interval ends with year 9999, too", () => {
   assert.isNull(nextOccurrence(parseCron("@every 1h"), LATEST - 1))
   assert.isNull(nextOccurrence(parseCron("@every 1h", { anchor: 0 }), LATEST))
+  assert.equal(nextOccurrence(parseCron("@every 1h", { anchor: LATEST }), LATEST - 1), LATEST)
 })
 
 function nextOf(expression: string, after: string, count: number): string[] {
