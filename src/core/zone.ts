@@ -151,7 +151,7 @@ function spansOfYear(formatter: Intl.DateTimeFormat, year: number): readonly Spa
         until: Math.min(stretch.until, until),
         offset: stretch.offset,
         // Where the year's edge cut the stretch the clock ran on: no gap begins there, though an overlap may still last.
-        seenUntil: stretch.from < from || index === 0 ? Math.max(seen, start + stretch.offset) : seen,
+        seenUntil: stretch.from < from ? Math.max(seen, start + stretch.offset) : seen,
         repeatsFrom: Math.min(...stretches.slice(index + 1).map((later) => later.from + later.offset)),
       }
     })
