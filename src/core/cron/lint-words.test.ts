@@ -1,24 +1,9 @@
 import { assert, describe, test } from "vitest"
-import { DAY, HOUR, LATEST, MINUTE } from "../instant.ts"
+import { NOW, told } from "../../../test/support/told-lints.ts"
+import { DAY, LATEST } from "../instant.ts"
 import type { CronOptions } from "./cron.ts"
-import { type Lint, type LintFacts, lintCron } from "./lint.ts"
-import { parseCron } from "./parse.ts"
 
-/** A Thursday. */
-const NOW = Date.UTC(2026, 0, 15)
-
-interface About {
-  readonly options?: CronOptions
-  readonly facts?: LintFacts
-  readonly now?: number
-}
-
-/** `L01 warn: …`, with the fix behind an arrow if there is one. */
-function told(cron: string, { options, facts, now = NOW }: About = {}): readonly string[] {
-  const words = ({ code, severity, message, fix }: Lint) =>
-    `${code} ${severity}: ${message}${fix === undefined ? "" : ` → ${fix.option} ${fix.value}`}`
-  return lintCron(parseCron(cron, options), now, facts).map(words)
-}
+/** What lints say, and where. */
 
 describe("a step that doesn't come out even is told with its field", () => {
   const MINUTES =
@@ -69,11 +54,15 @@ describe("a step that doesn't come out even is told with its field", () => {
     ["*/7 * * 1 *", MINUTES],
     ["*/7 * * * 1", MINUTES],
     ["0,30 */5 * * *", HOURS],
+    [
+      "*/90 9 * * *",
+      'L01 warn: Minute "*/90" starts again each hour: from minute 0 to minute 0 it is 60 minutes, not 90.',
+    ],
   ])("%s asks for more than an interval can do: none is proposed", (cron, words) => {
     assert.deepEqual(told(cron), [words])
   })
 
-  test.each(["7/7 * * * *", "*/45,5 * * * *", "0 1/2 * * *"])(
+  test.each(["7/7 * * * *", "*/45,5 * * * *", "0 1/2 * * *", "0 0 * * 0-7/7"])(
     "%s begins later than its step, comes out even, or is a list: nothing is told",
     (cron) => {
       assert.deepEqual(told(cron), [])
@@ -90,19 +79,26 @@ test.each([
   ["0 0 30 2,4,6 *", "30 in February", " → cron 0 0 L 2,4,6 *"],
   ["0 0 31W * *", "31 in February, April, June, September and November", " → cron 0 0 LW * *"],
   ["0 0 31 3,4 *", "31 in April", " → cron 0 0 L 3,4 *"],
+  ["0 0 30-31 2,4 *", "30 in February", ""],
+  ["0 0 31,L-3 3,4 *", "31 in April", " → cron 0 0 L,L-3 3,4 *"],
 ])("%s: there is no day %s%s", (cron, missing, fix) => {
   const message = `There is no day ${missing}: nothing runs for it then. L is the last day of any month.`
 
   assert.deepEqual(told(cron), [`L08 warn: ${message}${fix}`])
 })
 
-test.each<[string, string, string]>([
-  ["CET", "Europe/Brussels", "is an abbreviation, which people read differently"],
-  ["EST5EDT", "America/New_York", "is an abbreviation, which people read differently"],
-  ["etc/gmt-0", "UTC", "is an abbreviation, which people read differently"],
-])("zone %s is the clock of %s, and %s", (timezone, today, why) => {
+test.each([
+  ["CET", "Europe/Brussels"],
+  ["EST", "America/Panama"],
+  ["EST5EDT", "America/New_York"],
+  ["UCT", "UTC"],
+  ["GMT0", "UTC"],
+  ["Etc/GMT+0", "UTC"],
+  ["etc/gmt-0", "UTC"],
+])("zone %s is an abbreviation; it is the clock of %s", (timezone, today) => {
   assert.deepEqual(told("0 12 * * *", { options: { timezone } }), [
-    `L09 warn: Time zone "${timezone}" ${why}; here it is the clock of ${today}. Name the place you mean. → timezone ${today}`,
+    `L09 warn: Time zone "${timezone}" is an abbreviation, which people read differently; here it is the clock of ${today}. ` +
+      `Name the place you mean. → timezone ${today}`,
   ])
 })
 
@@ -119,6 +115,31 @@ test.each([
   assert.deepEqual(told(cron, { now }), [`L03 error: Doesn't run within five years. Next: ${next}.`])
 })
 
+test("five years ahead is near enough", () => {
+  assert.deepEqual(told("@every 157788000s"), [])
+})
+
+test("dates are those of the zone", () => {
+  assert.include(
+    told("0 0 29 2 +MON", { options: { timezone: "Asia/Tokyo" } }),
+    "L03 error: Doesn't run within five years. Next: Mon 29 Feb 2044.",
+  )
+})
+
+test("lints come in the order of their codes, wherever they were found", () => {
+  assert.deepEqual(
+    told("*/30 * * * * *", { facts: { payloadProblem: "no" } }).map((words) => words.slice(0, 3)),
+    ["L10", "L12"],
+  )
+})
+
+test("a day that fires twice in its last hour is named once", () => {
+  assert.match(
+    told("0,30 23 1-7 * +MON")[0]!,
+    / Next: Mon 2 Feb 2026, Mon 2 Mar 2026, Mon 6 Apr 2026, Mon 4 May 2026 and Mon 1 Jun 2026\.$/,
+  )
+})
+
 test("of days that never come again none is named", () => {
   assert.equal(
     told("0 9 1-7 * +1", { now: LATEST - DAY })[0],
@@ -128,6 +149,21 @@ test("of days that never come again none is named", () => {
 
 const IN_BERLIN = { timezone: "Europe/Berlin" }
 
+test("a time that the clock shows right after the gap is not one of those it skips", () => {
+  assert.match(
+    told("0 2,3 * * *", { options: IN_BERLIN })[0]!,
+    /^L04 warn: 02:00 is skipped by the clock on /,
+  )
+})
+
+test("clock changes are told two years ahead, and none after year 9999", () => {
+  const lastDay = { options: IN_BERLIN, now: LATEST - DAY }
+
+  // The next change on a 30 March is in 2031.
+  assert.deepEqual(told("30 2 30 3 *", { options: IN_BERLIN }), [])
+  assert.deepEqual(told("30 2 * * *", lastDay), [])
+})
+
 test("several times that the clock shows twice are told as one, and which of them runs", () => {
   const options: CronOptions = { ...IN_BERLIN, dst: { overlap: "second" } }
 
@@ -135,105 +171,4 @@ test("several times that the clock shows twice are told as one, and which of the
     told("0,30 2 * * *", { options })[1],
     "L05 warn: 02:00, with later times, is shown twice by the clock on Sun 25 Oct 2026 in Europe/Berlin, 03:00 back to 02:00: it runs the second time only (overlap: second).",
   )
-})
-
-describe("what others know of the schedule", () => {
-  const long = (p50Ms: number, p95Ms: number): LintFacts => ({ duration: { p50Ms, p95Ms, overlap: "skip" } })
-  const slow = (takes: string, outcome: string) =>
-    `L07 warn: One run in twenty takes longer than ${takes}, but the next is due after 5m and overlap is "skip": ${outcome}.`
-
-  test.each<[string, LintFacts, string]>([
-    [
-      "*/5 * * * *",
-      { sameMinute: { others: 10, freeMinute: 7 } },
-      "L06 info: 10 other schedules start in the same minute. A jitter spreads them. → jitter 1m",
-    ],
-    [
-      "0 2 * * *",
-      { sameMinute: { others: 1_041 } },
-      "L06 info: 1,041 other schedules start in the same minute. A jitter spreads them. → jitter 1m",
-    ],
-    [
-      "@every 1h",
-      { sameMinute: { others: 10, freeMinute: 7 } },
-      "L06 info: 10 other schedules start in the same minute. A jitter spreads them. → jitter 1m",
-    ],
-    [
-      "*/5 * * * *",
-      long(5 * MINUTE, 6 * MINUTE),
-      slow("6m", "a run that long makes the next occurrence be skipped"),
-    ],
-    [
-      "*/5 * * * *",
-      long(MINUTE, 12 * MINUTE),
-      slow("12m", "a run that long makes the next 2 occurrences be skipped"),
-    ],
-    ["*/5 * * * *", long(6 * MINUTE, 12 * MINUTE), slow("12m", "about 1 in 2 occurrences will be skipped")],
-    [
-      "*/5 * * * *",
-      { duration: { p95Ms: 6 * MINUTE, overlap: "skip" } },
-      slow("6m", "a run that long makes the next occurrence be skipped"),
-    ],
-    [
-      "@daily",
-      { payloadProblem: "to: expected text" },
-      "L10 error: The payload doesn't match the task's schema: to: expected text",
-    ],
-    [
-      "@daily",
-      { task: { name: "send", workersOnline: 0 } },
-      'L11 warn: No worker that is online offers task "send": its runs will wait.',
-    ],
-    [
-      "@daily",
-      { catchUp: { windowMs: MINUTE, longestGapMs: HOUR } },
-      "L13 warn: Nothing was fired for 1h lately, but an occurrence more than 1m late is dropped: after such a pause it is lost.",
-    ],
-    ["@daily", { until: NOW + 30 * DAY }, "L14 info: It ends within 30 days, at 2026-02-14T00:00:00Z."],
-    ["@daily", { until: NOW }, "L14 info: It ends within 30 days, at 2026-01-15T00:00:00Z."],
-    ["@daily", { until: NOW - 1 }, "L14 info: It ended at 2026-01-14T23:59:59.999Z."],
-    ["@daily", { runsLeft: 30 }, "L14 info: It ends within 30 days, at 2026-02-14T00:00:00Z."],
-    [
-      "@daily",
-      { until: NOW + DAY, runsLeft: 5 },
-      "L14 info: It ends within 30 days, at 2026-01-16T00:00:00Z.",
-    ],
-  ])("%s with %j: %s", (cron, facts, words) => {
-    assert.deepEqual(told(cron, { facts }), [words])
-  })
-
-  test("the shortest distance counts, wherever it lies", () => {
-    const facts: LintFacts = { duration: { p95Ms: 31 * MINUTE, overlap: "skip" } }
-
-    assert.match(told("0 9,12,18 * * *", { facts: long(0, 3 * HOUR + 1) })[0]!, /the next is due after 3h /)
-    assert.deepEqual(told("0 9,12,18 * * *", { facts }), [])
-  })
-
-  test.each<[string, LintFacts]>([
-    ["@daily", { until: NOW + 30 * DAY + 1 }],
-    ["@daily", { runsLeft: 31 }],
-    ["* * * * *", { runsLeft: 50_001 }],
-    ["0 0 29 2 *", { runsLeft: 5 }],
-  ])("%s with %j: nothing is told", (cron, facts) => {
-    assert.deepEqual(
-      told(cron, { facts }).filter((words) => words.startsWith("L14")),
-      [],
-    )
-  })
-})
-
-describe("more than one run a minute", () => {
-  const logs = (size: string) => `: about ${size} of logs in the next 30 days at their present size`
-
-  test.each<[string, LintFacts, string]>([
-    ["*/30 * * * * *", {}, "2,880 runs on each day it runs"],
-    ["@every 7s", {}, "12,343 runs on each day it runs"],
-    ["* * 9 * * 1", { logBytesPerRun: 100 }, `3,600 runs on each day it runs${logs("1.4 MiB")}`],
-    ["* * * * * *", { logBytesPerRun: 100 }, `86,400 runs on each day it runs${logs("247 MiB")}`],
-    ["* * * * * *", { logBytesPerRun: 0 }, `86,400 runs on each day it runs${logs("0 B")}`],
-    ["* * * * * *", { logBytesPerRun: 1 / 2_592 }, `86,400 runs on each day it runs${logs("1000 B")}`],
-    ["* * * * * *", { logBytesPerRun: 1e9 }, `86,400 runs on each day it runs${logs("2357 TiB")}`],
-  ])("%s with %j: makes %s", (cron, facts, words) => {
-    assert.deepEqual(told(cron, { facts }), [`L12 info: Makes ${words}.`])
-  })
 })
