@@ -44,7 +44,6 @@ function firstOf(spans: readonly Span[], lintOf: (span: Span) => Lint | null): L
 
 function lintGap(cron: CalendarCron, span: Span): Lint | null {
   const resumesAt = span.from + span.offset
-  if (span.seenUntil >= resumesAt) return null
   const swallowed = swallowedMatch(cron, span)
   if (swallowed === null) return lintDayLeftOut(cron, span)
   const change = `${timeOfDayWords(span.seenUntil)} to ${timeOfDayWords(resumesAt)}`
@@ -78,7 +77,6 @@ const OUTCOMES = {
 
 function lintOverlap(cron: CalendarCron, span: Span): Lint | null {
   const backTo = span.from + span.offset
-  if (span.seenUntil <= backTo) return null
   const repeated = wallAtOrAfter(cron, backTo)
   if (repeated >= span.seenUntil) return null
   const change = `${timeOfDayWords(span.seenUntil)} back to ${timeOfDayWords(backTo)}`

@@ -68,6 +68,8 @@ const REFUSED: readonly (readonly [
   ["a weekday among the months", "0 0 1 MON *", "BELFRY_CRON_SYNTAX", "month", 6],
   ["a word of JavaScript", "0 0 1 constructor *", "BELFRY_CRON_SYNTAX", "month", 6],
   ["L among the hours", "0 L * * *", "BELFRY_CRON_SYNTAX", "hour", 2],
+  ["an L after a month", "0 0 1 5L *", "BELFRY_CRON_SYNTAX", "month", 6],
+  ["a # among the hours", "0 5#2 * * *", "BELFRY_CRON_SYNTAX", "hour", 2],
   ["a bare W", "0 0 W * *", "BELFRY_CRON_SYNTAX", "dayOfMonth", 4],
   ["a W on a range", "0 0 1-5W * *", "BELFRY_CRON_SYNTAX", "dayOfMonth", 4],
   ["WL", "0 0 WL * *", "BELFRY_CRON_SYNTAX", "dayOfMonth", 4],

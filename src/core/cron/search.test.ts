@@ -1,5 +1,6 @@
 import { assert, test } from "vitest"
-import { EARLIEST, formatInstant, LATEST } from "../instant.ts"
+import { EARLIEST, formatInstant, type Instant, LATEST } from "../instant.ts"
+import type { CalendarCron } from "./cron.ts"
 import { parseCron } from "./parse.ts"
 import { nextOccurrence, previousOccurrence } from "./search.ts"
 
@@ -54,6 +55,12 @@ const KNOWN: readonly (readonly [title: string, expression: string, after: strin
     "0 6,18 * * *",
     "2000-02-28T18:00:00Z",
     ["2000-02-29T06:00:00Z", "2000-02-29T18:00:00Z", "2000-03-01T06:00:00Z"],
+  ],
+  [
+    "a new century has no leap day, and its years begin as others do",
+    "0 6,18 * * *",
+    "2201-02-28T06:00:00Z",
+    ["2201-02-28T18:00:00Z", "2201-03-01T06:00:00Z", "2201-03-01T18:00:00Z"],
   ],
   ["2000 was a leap year", "0 0 29 2 *", "1999-01-01T00:00:00Z", ["2000-02-29T00:00:00Z"]],
   [
@@ -169,6 +176,28 @@ test("nothing is left at the end of year 9999, and nothing was before year 1", (
     assert.equal(formatInstant(nextOccurrence(cron, EARLIEST)!).slice(0, 4), "0001")
     assert.equal(formatInstant(previousOccurrence(cron, LATEST)!).slice(0, 4), "9999")
   }
+})
+
+test("what the wall clock still shows in year 9999, or showed in year 1, may lie outside", () => {
+  const lastEvening = parseCron("0 22 31 12 *", { timezone: "America/New_York" })
+  const firstMorning = parseCron("0 5 1 1 *", { timezone: "Asia/Tokyo" })
+
+  assert.isNull(nextOccurrence(lastEvening, Date.parse("9999-12-31T12:00:00Z")))
+  assert.isNull(previousOccurrence(firstMorning, Date.parse("0001-01-02T00:00:00Z")))
+})
+
+test("a job that comes once in decades looks at few spans of its zone", () => {
+  const cron = parseCron("0 0 29 2 +MON", { timezone: "Europe/Berlin" }) as CalendarCron
+  let looks = 0
+  const spanAt = (instant: Instant) => {
+    looks++
+    return cron.zone.spanAt(instant)
+  }
+  const counted = { ...cron, zone: { ...cron.zone, spanAt } }
+
+  assert.equal(formatInstant(nextOccurrence(counted, Date.UTC(2026, 0, 1))!), "2044-02-28T23:00:00Z")
+  assert.equal(formatInstant(previousOccurrence(counted, Date.UTC(2043, 0, 1))!), "2016-02-28T23:00:00Z")
+  assert.isBelow(looks, 10)
 })
 
 test("every occurrence lies within years 1 to 9999", () => {
