@@ -74,6 +74,10 @@ for (const name of NO_ZONES) {
   })
 }
 
+test("a name that ICU knows, but the tz database doesn't, is refused as no IANA name", () => {
+  assert.equal((thrownBy(() => zoneNamed("PST")).cause as Error).message, "not an IANA name")
+})
+
 test("a name of any length is refused, and not repeated in the error", () => {
   for (const text of ["a", "a/", "/"]) {
     const name = Buffer.alloc(10_000_000, text).toString()

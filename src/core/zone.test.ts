@@ -22,6 +22,16 @@ test("a span contains the instant it was asked for, and ends where the next one 
   }
 })
 
+test("the spans of a year are found once", () => {
+  const zone = zoneNamed("America/New_York")
+
+  const winter = zone.spanAt(at("2026-01-15T12:00:00Z"))
+  const summer = zone.spanAt(at("2026-07-15T12:00:00Z"))
+
+  assert.equal(zone.spanAt(at("2026-01-15T12:00:00Z")), winter)
+  assert.equal(zone.spanAt(at("2026-07-15T12:00:00Z")), summer)
+})
+
 test("a gap: the wall time seen last lies below the first of the new span", () => {
   const span = zoneNamed("Europe/Berlin").spanAt(at("2026-03-29T01:00:00Z"))
 

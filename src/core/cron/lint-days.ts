@@ -50,7 +50,6 @@ const LONGEST = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 export function lintMissingDays(cron: CalendarCron): Lint | null {
   const needed = cron.dayOfMonth.items.map(dayNeeded)
   const day = Math.max(...needed)
-  if (day < 29) return null
   const missed = cron.month.values.filter((month) => LONGEST[month - 1]! < day)
   const months = missed.map(monthName)
   if (day === 29 && cron.month.values.includes(2)) months.push("February outside leap years")

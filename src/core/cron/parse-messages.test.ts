@@ -30,6 +30,9 @@ test.each([
     "0 22-2 * * *",
     'Hour "22-2" runs backwards: 22 is after 2. Write two ranges with a comma between, in "0 22-2 * * *" (field 2, position 2).',
   ],
+  ["x 0 0 * * *", 'Second "x" is not understood: expected 0-59, in "x 0 0 * * *" (field 1, position 0).'],
+  ["0 x * * *", 'Hour "x" is not understood: expected 0-23, in "0 x * * *" (field 2, position 2).'],
+  ["0 0 x * *", 'Day of month "x" is not understood: expected 1-31, in "0 0 x * *" (field 3, position 4).'],
   ["x * * * *", 'Minute "x" is not understood: expected 0-59, in "x * * * *" (field 1, position 0).'],
   [
     "0 0 1 x *",
