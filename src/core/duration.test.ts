@@ -1,5 +1,5 @@
 import { assert, test } from "vitest"
-import { DURATION_MAX, formatDuration, parseDuration, WRITE_A_DURATION } from "./duration.ts"
+import { DURATION_MAX, exactDuration, formatDuration, parseDuration, WRITE_A_DURATION } from "./duration.ts"
 import { BelfryError } from "./errors.ts"
 import { DAY, HOUR, MINUTE, SECOND } from "./instant.ts"
 
@@ -113,6 +113,19 @@ test.each([
   [30 * DAY, "30d"],
 ])("%d ms is shown with its two largest units: %s", (ms, text) => {
   assert.equal(formatDuration(ms), text)
+})
+
+test.each([
+  [0, "0ms"],
+  [1, "1ms"],
+  [1_500, "1s500ms"],
+  [90 * MINUTE, "1h30m"],
+  [HOUR + 5 * SECOND, "1h5s"],
+  [30 * DAY + HOUR + MINUTE + SECOND + 1, "30d1h1m1s1ms"],
+  [DURATION_MAX, "366000d"],
+])("%d ms is written exactly as %s, which is read as the same", (ms, text) => {
+  assert.equal(exactDuration(ms), text)
+  assert.equal(parseDuration(text), ms)
 })
 
 function thrownBy(action: () => unknown): BelfryError {

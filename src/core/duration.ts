@@ -54,24 +54,30 @@ function parseIso(text: string): number | undefined {
   return weeks * 7 * DAY + days * DAY + hours * HOUR + minutes * MINUTE + seconds * SECOND
 }
 
+const UNITS: readonly (readonly [unit: string, size: number])[] = [
+  ["d", DAY],
+  ["h", HOUR],
+  ["m", MINUTE],
+  ["s", SECOND],
+]
+
 /** `1h 30m`: two largest units, for people. */
 export function formatDuration(ms: number): string {
   if (ms < SECOND) return `${Math.round(ms)}ms`
-  const units: readonly (readonly [string, number])[] = [
-    ["d", DAY],
-    ["h", HOUR],
-    ["m", MINUTE],
-    ["s", SECOND],
-  ]
-  const first = units.findIndex(([, size]) => ms >= size)
-  const shown = units.slice(first, first + 2)
+  const first = UNITS.findIndex(([, size]) => ms >= size)
+  return countsOf(ms, UNITS.slice(first, first + 2)).join(" ")
+}
+
+/** `1h30m`: all of it, in a form that is read as the same duration. */
+export function exactDuration(ms: number): string {
+  return ms === 0 ? "0ms" : countsOf(ms, [...UNITS, ["ms", 1]]).join("")
+}
+
+function countsOf(ms: number, units: typeof UNITS): readonly string[] {
   let rest = ms
-  return shown
-    .map(([unit, size]) => {
-      const count = Math.floor(rest / size)
-      rest -= count * size
-      return count === 0 ? "" : `${count}${unit}`
-    })
-    .filter(Boolean)
-    .join(" ")
+  return units.flatMap(([unit, size]) => {
+    const count = Math.floor(rest / size)
+    rest -= count * size
+    return count === 0 ? [] : [`${count}${unit}`]
+  })
 }
