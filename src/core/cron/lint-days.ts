@@ -37,7 +37,7 @@ function nextDays(cron: CalendarCron, now: Instant, limit: number): readonly str
     const wall = wallAt(cron.zone, at)
     const day = dateWords(wall)
     days.push(day)
-    const restOfDay = DAY - 1 - (((wall % DAY) + DAY) % DAY)
+    const restOfDay = DAY - (((wall % DAY) + DAY) % DAY)
     at = nextOccurrence(cron, at + Math.max(0, restOfDay - SHIFT_MAX))
     while (at !== null && dateWords(wallAt(cron.zone, at)) === day) at = nextOccurrence(cron, at)
   }
