@@ -2,7 +2,18 @@ import { assert, describe, test } from "vitest"
 import { thrownBy } from "../../test/support/records.ts"
 import { checked, type Kind, type Place } from "./checked.ts"
 import { MINUTE } from "./instant.ts"
-import { callback, choice, duration, list, objectWith, payload, record, text, unread } from "./kinds.ts"
+import {
+  callback,
+  choice,
+  duration,
+  list,
+  objectWith,
+  payload,
+  record,
+  required,
+  text,
+  unread,
+} from "./kinds.ts"
 import { LOOKUP, RUN_ID, SCHEDULE_ID, TASK_NAME, taskOr } from "./limits.ts"
 
 const PLACE: Place = { door: { code: "BELFRY_RUN_INVALID", subject: "enqueue" }, option: "given" }
@@ -103,6 +114,9 @@ test("a payload is kept as it is, and null is one", () => {
   assert.deepEqual(checked({ payload: [1] }, table, PLACE.door), { payload: [1], key: undefined })
 })
 
-test("an option that is checked elsewhere is passed on", () => {
+test("an option that is checked elsewhere is passed on; if it is required and missing, the guide is named", () => {
+  const error = thrownBy(() => checked({}, { argv: required(unread) }, PLACE.door))
+
   assert.equal(unread.read("as it is", PLACE), "as it is")
+  assert.equal(error.message, "enqueue: argv is undefined; use what its guide says.")
 })

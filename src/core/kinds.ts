@@ -194,7 +194,7 @@ export function made<Value, Made>(kind: Kind<Value>, make: (value: Value, at: Pl
 }
 
 /** Checked elsewhere. */
-export const unread: Kind<unknown> = { allowed: "see its guide", read: (value) => value }
+export const unread: Kind<unknown> = { allowed: "what its guide says", read: (value) => value }
 
 /** Opaque here: `toPayload` and the task's schema check it. */
 export const payload: Kind<unknown> = {
