@@ -39,14 +39,15 @@ const refusalOf = (given: unknown) => thrownBy(() => checked(given, TABLE, DOOR)
 describe("a value", () => {
   test("is read into the form it is kept in", () => {
     const given = {
-      ...{ priority: -0, enabled: false, key: "a", delay: "1s", at: new Date(5), share: 1, tags: ["é"] },
+      ...{ priority: -0, enabled: false, key: "abcde", delay: "1s", at: new Date(5), share: 1, tags: ["é"] },
       ...{ backoff: "fixed", nested: { limit: 2 }, overlap: "queue", before: { id: "r", more: 1 } },
+      by: "Ada\0",
     }
 
     assert.deepEqual(checked(given, TABLE, DOOR), {
-      ...{ priority: 0, enabled: false, key: "a", delay: 1_000, at: 5, share: 1, tags: ["é"] },
+      ...{ priority: 0, enabled: false, key: "abcde", delay: 1_000, at: 5, share: 1, tags: ["é"] },
       ...{ backoff: "fixed", nested: { limit: 2 }, overlap: { policy: "queue", limit: undefined } },
-      ...{ before: { id: "r" }, by: undefined },
+      ...{ before: { id: "r" }, by: "Ada\ufffd" },
     })
   })
 
@@ -64,10 +65,12 @@ describe("a value", () => {
     [{ enabled: "no" }, 'enabled is "no"; use true or false.'],
     [{ enabled: 0 }, "enabled is 0; use true or false."],
     [{ key: "" }, 'key is ""; use text of 1 to 5 characters.'],
+    [{ key: "abcdef" }, 'key is "abcdef"; use text of 1 to 5 characters.'],
     [{ key: "\0" }, "key holds a NUL or half of a character, which no store keeps."],
     [{ key: "\ud800" }, "key holds a NUL or half of a character, which no store keeps."],
     [{ key: Symbol("a") }, "key is a symbol; use text of 1 to 5 characters."],
     [{ delay: "99ms" }, 'delay is "99ms"; use a duration from 100ms to 1s.'],
+    [{ delay: "1001ms" }, 'delay is "1001ms"; use a duration from 100ms to 1s.'],
     [
       { delay: "soon" },
       'delay is "soon", which is not a duration. Write "90s", "15m", "1h30m" or milliseconds.',
@@ -97,6 +100,7 @@ describe("a value", () => {
 
   test("is in the details of the error, for programs", () => {
     assert.deepEqual(refusalOf({ priority: 6 }).details, { id: "x", option: "priority", value: 6 })
+    assert.deepEqual(refusalOf({ key: "\0" }).details, { id: "x", option: "key", value: "\0" })
     assert.equal(refusalOf({ at: "soon" }).code, "BELFRY_INSTANT_INVALID")
   })
 
@@ -109,10 +113,30 @@ describe("a name", () => {
   test.each([
     [{ enabld: true }, "enabld is not an option. Did you mean enabled?"],
     [{ Priority: 1 }, "Priority is not an option. Did you mean priority?"],
+    [{ prioirty: 1 }, "prioirty is not an option. Did you mean priority?"],
     [{ nested: { limits: 1 } }, "nested.limits is not an option. Did you mean limit?"],
     [{ "a b": 1 }, `"a b" is not an option. Known are ${Object.keys(TABLE).join(", ")}.`],
   ])("that isn't in the table is refused: %o", (given, problem) => {
     assert.equal(refusalOf(given).message, `enqueue: ${problem}`)
+  })
+
+  test("that is misspelt is taken for the nearest there is, not for the first that is near", () => {
+    const error = thrownBy(() => checked({ untill: 1 }, { untilAt: instant, until: instant }, DOOR))
+
+    assert.equal(error.message, "enqueue: untill is not an option. Did you mean until?")
+  })
+
+  test("that isn't in the table is in the details of the error, for programs", () => {
+    assert.deepEqual(refusalOf({ enabld: true }).details, { id: "x", option: "enabld" })
+  })
+
+  test.each([
+    [60, "x".repeat(60)],
+    [61, `${"x".repeat(60)}…`],
+  ])("of %d characters is shown with at most 60", (length, text) => {
+    const { message } = refusalOf({ ["x".repeat(length)]: 1 })
+
+    assert.isTrue(message.startsWith(`enqueue: ${text} is not an option. Known are priority,`), message)
   })
 
   test.each(["__proto__", "constructor", "prototype", "toString"])(
@@ -141,6 +165,12 @@ describe("an object that can't be read", () => {
       "enqueue: nested can't be read; use an object with limit.",
     )
     assert.match(refusalOf({ key: proxy }).message, /^enqueue: key is an unreadable object; use text/)
+    assert.equal(
+      refusalOf({ tags: proxy }).message,
+      "enqueue: tags can't be read; use a list of 0 to 2, each text of 1 to 3 characters.",
+    )
+    assert.instanceOf(refusalOf({ tags: proxy }).cause, TypeError)
+    assert.equal(refusalOf({ tags: proxy }).details["value"], "an unreadable object")
     assert.equal(refusalOf(throwing).message, "enqueue: options can't be read.")
     assert.equal((refusalOf(throwing).cause as Error).message, "no")
   })

@@ -62,6 +62,21 @@ const REFUSED: readonly (readonly [ScheduleOptions, ErrorCode, string | RegExp])
     "BELFRY_SCHEDULE_INVALID",
     /triggers is a list of 33; use a list of 1 to 32/,
   ],
+  [
+    { cron: "" },
+    "BELFRY_SCHEDULE_INVALID",
+    'Schedule "report": cron is ""; use text of 1 to 256 characters.',
+  ],
+  [
+    { cron: "@daily", timezone: "" },
+    "BELFRY_SCHEDULE_INVALID",
+    'Schedule "report": timezone is ""; use text of 1 to 100 characters.',
+  ],
+  [
+    { cron: "@daily", timezone: "A".repeat(101) },
+    "BELFRY_SCHEDULE_INVALID",
+    /timezone is "A{80}…"; use text of 1 to 100 characters/,
+  ],
   [{ cron: "0 25 * * *" }, "BELFRY_CRON_FIELD_RANGE", /Hour "25" is out of range 0-23/],
   [{ triggers: [{ cron: "@daily" }, { cron: "nonsense" }] }, "BELFRY_CRON_FIELD_COUNT", /"nonsense"/],
   [{ cron: "0 0 30 2 *" }, "BELFRY_CRON_NEVER", /never matches/],
@@ -91,6 +106,16 @@ const REFUSED: readonly (readonly [ScheduleOptions, ErrorCode, string | RegExp])
     { maxRuns: 0 },
     "BELFRY_SCHEDULE_INVALID",
     'Schedule "report": maxRuns is 0; use a whole number from 1 to 1000000000.',
+  ],
+  [
+    { timeout: 0 },
+    "BELFRY_SCHEDULE_INVALID",
+    'Schedule "report": timeout is 0; use a duration of at least 1ms.',
+  ],
+  [
+    { tags: Array(51).fill("a") },
+    "BELFRY_SCHEDULE_INVALID",
+    'Schedule "report": tags is a list of 51; use a list of 0 to 50.',
   ],
   [
     { maxConcurrentRuns: 1.5 },
@@ -158,8 +183,8 @@ for (const [given, code, message] of REFUSED) {
 }
 
 describe("beside the options", () => {
-  test.each(["", "two words", "a/b", "ä", "a@b", "x".repeat(201), "a\n"])("the id %j is refused", (id) => {
-    const error = thrownBy(() => aDefinition({}, { id }))
+  test.each(["", "two words", "a/b", "ä", "a@b", "x".repeat(201), "a\n", 5])("the id %j is refused", (id) => {
+    const error = thrownBy(() => aDefinition({}, { id: id as string }))
 
     assert.equal(error.code, "BELFRY_SCHEDULE_INVALID")
     assert.match(error.message, /^Schedule: id is .*; use 1 to 200 letters, digits, "_" and "-"\.$/)
@@ -170,10 +195,10 @@ describe("beside the options", () => {
   })
 
   test("a schedule without a task is refused", () => {
-    assert.match(
-      thrownBy(() => aDefinition({}, { task: "" })).message,
-      /^Schedule "report": task is ""; use 1 to 200/,
-    )
+    const error = thrownBy(() => aDefinition({}, { task: "" }))
+
+    assert.match(error.message, /^Schedule "report": task is ""; use 1 to 200/)
+    assert.deepEqual(error.details, { id: "report", option: "task", value: "" })
   })
 
   test("`in` is refused where a definition must mean the same at every start", () => {

@@ -82,18 +82,28 @@ describe("what is said", () => {
     })
   })
 
+  test("an end may lie before 1970, and a schedule may end at the instant it starts", () => {
+    assert.equal(aDefinition({ endsAt: -1 }).endsAt, -1)
+    assert.equal(aDefinition({ startsAt: at("09:00"), endsAt: at("09:00") }).endsAt, at("09:00"))
+  })
+
   test("`in` counts from now", () => {
     assert.deepEqual(aDefinition({ in: "90m" }).triggers, [{ kind: "at", at: at("09:30") }])
   })
 
   test("several triggers are kept in their order", () => {
     const { triggers } = aDefinition({
-      triggers: [{ at: at("09:00") }, { cron: "@daily", dayMatch: "both" }],
+      triggers: [
+        { at: at("09:00") },
+        { cron: "@daily", dayMatch: "both" },
+        { cron: "@hourly", dayMatch: "either" },
+      ],
     })
 
     assert.deepEqual(triggers, [
       { kind: "at", at: at("09:00") },
       { kind: "cron", cron: "@daily", dayMatch: "both" },
+      { kind: "cron", cron: "@hourly", dayMatch: "either" },
     ])
   })
 
@@ -105,6 +115,17 @@ describe("what is said", () => {
 
     assert.deepEqual(definition.payload, { to: ["ada"] })
   })
+})
+
+test.each([
+  ["once", undefined, 1],
+  ["all", undefined, 50],
+  [{ policy: "all", limit: 7 }, undefined, 7],
+  [{ policy: "all", limit: 7 }, 3, 3],
+] as const)("with catchUp %j a queue of limit %s holds %d", (catchUp, limit, held) => {
+  const overlap = limit === undefined ? "queue" : ({ policy: "queue", limit } as const)
+
+  assert.deepEqual(aDefinition({ catchUp, overlap }).overlap, { policy: "queue", limit: held })
 })
 
 test.each([
@@ -188,6 +209,12 @@ describe("a new schedule", () => {
 
     assert.equal(schedule.nextRunAt, MADE_AT)
     assert.deepEqual(ledger(firedAt(schedule, MADE_AT).runs), ["08:00 schedule"])
+  })
+
+  test("one of whose times is now is due at once", () => {
+    const definition = aDefinition({ triggers: [{ every: "1h" }, { in: 0 }] })
+
+    assert.equal(newSchedule("report", definition, MADE_AT).nextRunAt, MADE_AT)
   })
 
   test("whose only time is past is finished, and nothing fires", () => {

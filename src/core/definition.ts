@@ -182,5 +182,5 @@ function triggerOf(given: GivenTrigger, { now }: DefinitionContext, at: Place): 
 function checkTimetable(id: string, definition: ScheduleDefinition): void {
   const { triggers, timezone, dst, startsAt, endsAt } = definition
   zoneNamed(timezone)
-  nextInTimetable({ id, triggers, timezone, dst, startsAt, endsAt, anchor: startsAt ?? 0 }, startsAt ?? 0)
+  nextInTimetable({ id, triggers, timezone, dst, startsAt, endsAt, anchor: 0 }, 0)
 }

@@ -1,5 +1,5 @@
 import { assert, test } from "vitest"
-import { DURATION_MAX, formatDuration, parseDuration } from "./duration.ts"
+import { DURATION_MAX, exactDuration, formatDuration, parseDuration, WRITE_A_DURATION } from "./duration.ts"
 import { BelfryError } from "./errors.ts"
 import { DAY, HOUR, MINUTE, SECOND } from "./instant.ts"
 
@@ -13,12 +13,16 @@ test.each([
   ["2d", 2 * DAY],
   ["1w", 7 * DAY],
   ["1.5h", 90 * MINUTE],
+  ["1.25h", 75 * MINUTE],
+  ["1s".repeat(32), 32 * SECOND],
   ["0.1s", 100],
   ["PT15M", 15 * MINUTE],
   ["PT0S", 0],
   ["PT1.5S", 1_500],
   ["P1D", DAY],
   ["P2W", 14 * DAY],
+  ["P12W", 84 * DAY],
+  ["P10DT12H30M15.25S", 10 * DAY + 12 * HOUR + 30 * MINUTE + 15_250],
   ["P1DT2H3M4S", DAY + 2 * HOUR + 3 * MINUTE + 4 * SECOND],
   [0, 0],
   [1_500, 1_500],
@@ -26,6 +30,19 @@ test.each([
   [DURATION_MAX, DURATION_MAX],
 ])("%j is %d ms", (text, ms) => {
   assert.equal(parseDuration(text), ms)
+})
+
+test("minus zero is zero", () => {
+  assert.isTrue(Object.is(parseDuration(-0), 0))
+})
+
+test("an error names the option and the value, for people and for programs", () => {
+  const ofLease = thrownBy(() => parseDuration("soon", "lease"))
+  const ofNoOption = thrownBy(() => parseDuration("soon"))
+
+  assert.equal(ofLease.message, `The lease "soon" is not a duration. ${WRITE_A_DURATION}.`)
+  assert.deepEqual(ofLease.details, { option: "lease", value: "soon" })
+  assert.equal(ofNoOption.message, `The duration "soon" is not a duration. ${WRITE_A_DURATION}.`)
 })
 
 const REFUSED: readonly unknown[] = [
@@ -55,6 +72,8 @@ const REFUSED: readonly unknown[] = [
   "pt5m",
   "PT5M ",
   "P-1D",
+  "1hP1D",
+  `PT${"0".repeat(62)}1S`,
   "1001y",
   "9".repeat(40).concat("d"),
   "1s".repeat(40),
@@ -94,6 +113,19 @@ test.each([
   [30 * DAY, "30d"],
 ])("%d ms is shown with its two largest units: %s", (ms, text) => {
   assert.equal(formatDuration(ms), text)
+})
+
+test.each([
+  [0, "0ms"],
+  [1, "1ms"],
+  [1_500, "1s500ms"],
+  [90 * MINUTE, "1h30m"],
+  [HOUR + 5 * SECOND, "1h5s"],
+  [30 * DAY + HOUR + MINUTE + SECOND + 1, "30d1h1m1s1ms"],
+  [DURATION_MAX, "366000d"],
+])("%d ms is written exactly as %s, which is read as the same", (ms, text) => {
+  assert.equal(exactDuration(ms), text)
+  assert.equal(parseDuration(text), ms)
 })
 
 function thrownBy(action: () => unknown): BelfryError {

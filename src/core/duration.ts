@@ -12,6 +12,9 @@ const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: SECOND, m: MINUTE,
 /** Longer than any store's instant can carry, and than anybody means. */
 export const DURATION_MAX = 1_000 * 366 * DAY
 
+/** The longest text that is read as a duration, in characters. */
+const TEXT_MAX = 64
+
 /** Milliseconds, whole and not negative. `what` names the option in the error. */
 export function parseDuration(value: Duration | string, what = "duration"): number {
   const ms = durationMsOf(value)
@@ -30,21 +33,19 @@ export function durationMsOf(value: unknown): number | null {
   const ms =
     typeof value === "number"
       ? value
-      : typeof value === "string"
+      : typeof value === "string" && value.length <= TEXT_MAX
         ? (parseIso(value) ?? parseUnits(value))
         : undefined
   return ms !== undefined && ms >= 0 && ms <= DURATION_MAX ? Math.round(ms) + 0 : null
 }
 
 function parseUnits(text: string): number | undefined {
-  if (text.length > 64) return undefined
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d|w)/g)]
   if (parts.length === 0 || parts.map((part) => part[0]).join("") !== text) return undefined
   return parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNIT_MS[unit!]!, 0)
 }
 
 function parseIso(text: string): number | undefined {
-  if (text.length > 64) return undefined
   const match = /^P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/.exec(text)
   if (!match || match.slice(1).every((part) => part === undefined)) return undefined
   const [weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0] = match
@@ -53,24 +54,30 @@ function parseIso(text: string): number | undefined {
   return weeks * 7 * DAY + days * DAY + hours * HOUR + minutes * MINUTE + seconds * SECOND
 }
 
+const UNITS: readonly (readonly [unit: string, size: number])[] = [
+  ["d", DAY],
+  ["h", HOUR],
+  ["m", MINUTE],
+  ["s", SECOND],
+]
+
 /** `1h 30m`: two largest units, for people. */
 export function formatDuration(ms: number): string {
   if (ms < SECOND) return `${Math.round(ms)}ms`
-  const units: readonly (readonly [string, number])[] = [
-    ["d", DAY],
-    ["h", HOUR],
-    ["m", MINUTE],
-    ["s", SECOND],
-  ]
-  const first = units.findIndex(([, size]) => ms >= size)
-  const shown = units.slice(first, first + 2)
+  const first = UNITS.findIndex(([, size]) => ms >= size)
+  return countsOf(ms, UNITS.slice(first, first + 2)).join(" ")
+}
+
+/** `1h30m`: all of it, in a form that is read as the same duration. */
+export function exactDuration(ms: number): string {
+  return ms === 0 ? "0ms" : countsOf(ms, [...UNITS, ["ms", 1]]).join("")
+}
+
+function countsOf(ms: number, units: typeof UNITS): readonly string[] {
   let rest = ms
-  return shown
-    .map(([unit, size]) => {
-      const count = Math.floor(rest / size)
-      rest -= count * size
-      return count === 0 ? "" : `${count}${unit}`
-    })
-    .filter(Boolean)
-    .join(" ")
+  return units.flatMap(([unit, size]) => {
+    const count = Math.floor(rest / size)
+    rest -= count * size
+    return count === 0 ? [] : [`${count}${unit}`]
+  })
 }

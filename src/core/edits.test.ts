@@ -1,7 +1,7 @@
 import { assert, describe, test } from "vitest"
+import { edit, edited, planned } from "../../test/support/edited.ts"
 import {
   aDefinition,
-  applied,
   aSchedule,
   at,
   clock,
@@ -11,34 +11,11 @@ import {
 } from "../../test/support/records.ts"
 import { planFire, planSettle } from "./fire.ts"
 import type { ScheduleOptions } from "./options.ts"
-import { factsAfter, NO_FACTS } from "./plan.ts"
-import type { Edit, Schedule } from "./schedule.ts"
+import { NO_FACTS } from "./plan.ts"
 
 /** What was written past our door is planned as if it had been asked for when it was written. */
 
 const ALL: ScheduleOptions = { catchUp: "all", overlap: "allow" }
-const NOW = at("15:00")
-
-function edit(when: string, was: ScheduleOptions, more: Partial<Edit> = {}): Edit {
-  return { at: at(when), by: "ada", was: { ...aDefinition(was), paused: null }, ...more }
-}
-
-/** As a store hands it out: due, with what was written to it. */
-function edited(schedule: Schedule, ...edits: readonly Edit[]): Schedule {
-  return { ...schedule, nextRunAt: edits[0]!.at, edits }
-}
-
-/** Until nothing more is due at `now`. */
-function planned(schedule: Schedule, now = NOW) {
-  const first = planFire(schedule, NO_FACTS, now)
-  const { edits: _, ...settled } = applied(schedule, first)
-  const isDue = settled.nextRunAt !== null && settled.nextRunAt <= now
-  const second = isDue ? planFire(settled, factsAfter(NO_FACTS, first), now) : null
-  return {
-    runs: ledger([...first.runs, ...(second?.runs ?? [])]),
-    after: second === null ? settled : applied(settled, second),
-  }
-}
 
 describe("another timetable", () => {
   test("what was owed by the old one is made up for, what came since by the new one", () => {
@@ -75,6 +52,16 @@ describe("another timetable", () => {
     assert.deepEqual(runs, ["09:00 catchup", "10:00 catchup"])
     assert.match(after.lastError!, /Mars/)
     assert.equal(after.nextRunAt, null)
+    assert.equal(clock(after.coveredUntil), "10:10")
+  })
+
+  test.each([
+    ["never planned", null, "10:10"],
+    ["planned beyond that instant", at("10:20"), "10:20"],
+  ])("one that can't be read, of a schedule %s, is settled until then", (_, coveredUntil, settled) => {
+    const unreadable = { ...aSchedule(ALL, { coveredUntil }), timezone: "Mars/Olympus" }
+
+    assert.equal(clock(planned(edited(unreadable, edit("10:10", ALL))).after.coveredUntil), settled)
   })
 
   test("one that mends the schedule goes on from when it was written", () => {
@@ -86,6 +73,18 @@ describe("another timetable", () => {
     assert.deepEqual(runs, [])
     assert.deepEqual([clock(after.nextRunAt), after.lastError], ["13:00", null])
   })
+})
+
+test("an edit that changes nothing settles nothing: what is late is still made up for by one run", () => {
+  const { runs } = planned(edited(aSchedule(), edit("11:10", {})), at("12:20"))
+
+  assert.deepEqual(runs, ["09:00-11:00 (3) skipped coalesced", "12:00 catchup"])
+})
+
+test("a schedule to which nothing was written is planned as usual", () => {
+  const schedule = { ...aSchedule(), edits: [] }
+
+  assert.deepEqual(ledger(planFire(schedule, NO_FACTS, at("09:00")).runs), ["09:00 schedule"])
 })
 
 test("two definitions that each owe a run under overlap skip make one", () => {
@@ -138,75 +137,6 @@ describe("a pause", () => {
     const { after } = planned(schedule, at("11:20"))
 
     assert.deepEqual([after.paused, clock(after.nextRunAt)], [null, "12:00"])
-  })
-})
-
-describe("a next run", () => {
-  test("by itself it is a reschedule", () => {
-    const schedule = edited(aSchedule(), edit("08:10", {}, { nextRunAt: at("08:30") }))
-
-    const { runs, after } = planned(schedule, at("08:20"))
-
-    assert.deepEqual(runs, [])
-    assert.deepEqual(
-      after.overrides.map(({ scheduledFor, dueAt }) => [clock(scheduledFor), clock(dueAt)]),
-      [["08:30", "08:30"]],
-    )
-  })
-
-  test("in the past it is at once", () => {
-    const schedule = edited(aSchedule({ jitter: "30m" }), edit("08:10", {}, { nextRunAt: at("07:00") }))
-
-    assert.deepEqual(planned(schedule, at("08:10:01")).runs, ["08:10 schedule"])
-  })
-
-  test("together with another timetable it says when that begins, and nothing is replaced", () => {
-    const was = { enabled: false }
-    const schedule = edited(aSchedule(), edit("08:10", was, { nextRunAt: at("08:30") }))
-
-    const { after } = planned(schedule, at("08:20"))
-    const later = planned({ ...after, version: 9 }, at("09:00"))
-
-    assert.equal(clock(after.nextRunAt), "08:30")
-    assert.equal(clock(later.after.nextRunAt), "10:00")
-  })
-
-  test("of null plans from then on, without what was left out or moved", () => {
-    const overrides = [{ scheduledFor: at("09:00"), dueAt: null, reason: null, by: null }]
-    const schedule = aSchedule({}, { overrides, coveredUntil: at("08:55") })
-
-    const { runs, after } = planned(edited(schedule, edit("08:10", {}, { nextRunAt: null })), at("08:20"))
-
-    assert.deepEqual(runs, [])
-    assert.deepEqual([clock(after.nextRunAt), after.overrides], ["09:00", []])
-  })
-
-  test("of null begins after what is settled: those were passed over, and have their record", () => {
-    const schedule = aSchedule({}, { coveredUntil: at("12:00") })
-
-    const { after } = planned(edited(schedule, edit("08:10", {}, { nextRunAt: null })), at("08:20"))
-
-    assert.deepEqual([clock(after.coveredUntil!), clock(after.nextRunAt)], ["12:00", "13:00"])
-  })
-
-  test("together with another timetable begins after what is settled, too", () => {
-    const schedule = aSchedule({}, { coveredUntil: at("12:00") })
-    const asked = edit("08:10", { cron: "30 * * * *" }, { nextRunAt: at("10:00") })
-
-    const { after } = planned(edited(schedule, asked), at("08:20"))
-
-    assert.deepEqual([after.coveredUntil, after.nextRunAt], [at("12:00"), at("12:00") + 1])
-  })
-
-  test("that the schedule can't have is in the ledger, and the schedule goes on", () => {
-    const schedule = aSchedule({ maxRuns: 1 }, { firedCount: 1, finishedAt: at("08:00") })
-
-    const { runs, after } = planned(
-      edited(schedule, edit("08:10", { maxRuns: 1 }, { nextRunAt: at("08:30") })),
-    )
-
-    assert.deepEqual(runs, ["08:10 skipped operator"])
-    assert.equal(after.nextRunAt, null)
   })
 })
 

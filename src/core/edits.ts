@@ -16,14 +16,16 @@ import { beginPause, planAnew, reschedule, resume } from "./steer.ts"
 /** What a schedule was, or is, after an edit. */
 type State = Edit["was"]
 
-export function isEdited({ edits }: Schedule): boolean {
-  return edits !== undefined && edits.length > 0
+type EditedSchedule = Schedule & { readonly edits: readonly [Edit, ...Edit[]] }
+
+export function isEdited(schedule: Schedule): schedule is EditedSchedule {
+  return schedule.edits !== undefined && schedule.edits.length > 0
 }
 
 /** All edits in their order, as one plan. What came due after the last of them is left for the next plan. */
-export function planEdits(schedule: Schedule, facts: FireFacts): FirePlan {
-  const { edits = [], ...current } = schedule
-  let plan = planOf({ ...current, ...edits[0]!.was }, {})
+export function planEdits(schedule: EditedSchedule, facts: FireFacts): FirePlan {
+  const { edits, ...current } = schedule
+  let plan = planOf({ ...current, ...edits[0].was }, {})
   edits.forEach((edit, index) => {
     const known = factsAfter(facts, plan)
     const next: State = edits[index + 1]?.was ?? current

@@ -1,6 +1,6 @@
 import { assert, test } from "vitest"
 import { BelfryError } from "./errors.ts"
-import { EARLIEST, formatInstant, LATEST, parseInstant } from "./instant.ts"
+import { EARLIEST, formatInstant, LATEST, PASS_AN_INSTANT, parseInstant } from "./instant.ts"
 
 test.each([
   ["2026-03-27T07:00:00Z", "2026-03-27T07:00:00Z"],
@@ -23,6 +23,16 @@ test("a Date and milliseconds are taken as they are, whole milliseconds only", (
   assert.equal(parseInstant(new Date(1_234)), 1_234)
   assert.equal(parseInstant(1_234.9), 1_234)
   assert.equal(parseInstant(-0.5), -1)
+  assert.isTrue(Object.is(parseInstant(-0), 0))
+})
+
+test("an error names the option and the value, for people and for programs", () => {
+  const ofStart = thrownBy(() => parseInstant("soon", "start"))
+  const ofNoOption = thrownBy(() => parseInstant("soon"))
+
+  assert.equal(ofStart.message, `The start "soon" is not an instant. ${PASS_AN_INSTANT}.`)
+  assert.deepEqual(ofStart.details, { option: "start", value: "soon" })
+  assert.equal(ofNoOption.message, `The instant "soon" is not an instant. ${PASS_AN_INSTANT}.`)
 })
 
 test("years 1 to 9999 can be written, and nothing else is an instant", () => {
@@ -54,6 +64,7 @@ const REFUSED: readonly unknown[] = [
   "Fri, 27 Mar 2026 07:00:00 GMT",
   "2026-03-27T07:00:00Z ",
   "2026-03-27T07:00:00Z\n",
+  "2026-03-27T07:00:00Z (in the morning)",
   "1774594800000",
   "2".repeat(10_000_000),
   new Date(Number.NaN),

@@ -31,7 +31,13 @@ describe("a payload", () => {
     ["half of a character", ["\ud83d"]],
     ["the other half", ["\ude00"]],
   ])("%s is refused: not every store could keep it", (_, value) => {
-    assert.match(thrownBy(() => toPayload(value, "Payload")).message, /no store keeps/)
+    const error = thrownBy(() => toPayload(value, "Payload of x"))
+
+    assert.equal(error.code, "BELFRY_PAYLOAD_INVALID")
+    assert.equal(
+      error.message,
+      "Payload of x holds a text that no store keeps as it is: PostgreSQL keeps neither NUL nor half of a character.",
+    )
   })
 
   test.each(["\\u0000", "\\\\u0000", "\\ud83d", "😀", "\u0001\ufffd"])(
@@ -66,7 +72,8 @@ describe("a payload", () => {
   test.each([
     ["a big integer", { n: 1n }, /can't be written as JSON/],
     ["a circle", circular, /can't be written as JSON/],
-    ["not a number", { rate: Number.NaN }, /rate is NaN/],
+    ["not a number", Number.NaN, /can't be written as JSON: TypeError: it is NaN/],
+    ["not a number inside", { rate: Number.NaN }, /rate is NaN/],
     ["infinity", [Number.POSITIVE_INFINITY], /0 is Infinity/],
     ["a function", () => 1, /is a function, which JSON can't hold/],
     ["a function inside", { onDone: () => 1 }, /onDone is a function/],
@@ -88,12 +95,17 @@ describe("a payload", () => {
     assert.match(error.message, message)
   })
 
+  test("that JSON can't write is refused with the cause", () => {
+    assert.instanceOf(thrownBy(() => toPayload(circular, "Payload")).cause, TypeError)
+  })
+
   test("is measured in bytes, quotes included", () => {
     const largest = "é".repeat((PAYLOAD_MAX_BYTES - 2) / 2)
 
     assert.equal(toPayload(largest, "Payload"), largest)
     const error = thrownBy(() => toPayload(`${largest}x`, "Payload"))
     assert.equal(error.code, "BELFRY_PAYLOAD_TOO_LARGE")
+    assert.equal(error.message, "Payload has 1048577 bytes as JSON; at most 1048576 are stored.")
     assert.deepEqual(error.details, { bytes: PAYLOAD_MAX_BYTES + 1, limit: PAYLOAD_MAX_BYTES })
   })
 })
@@ -108,13 +120,19 @@ describe("a payload of too much", () => {
       assert.match(thrownBy(() => toPayload(value, "It")).message, /^It has more than 10000 keys/)
   })
 
+  const KEYS = "It has more than 10000 keys; store the data elsewhere and pass a reference."
+  const BYTES = "It has more than 1048576 bytes as JSON; at most 1048576 are stored."
+
   test.each([
-    ["many keys", keys(100_000), "BELFRY_PAYLOAD_INVALID"],
-    ["a million elements", Array(1_000_000).fill(1), "BELFRY_PAYLOAD_TOO_LARGE"],
-    ["a list that is all holes", Array(10_000_000), "BELFRY_PAYLOAD_TOO_LARGE"],
-    ["a text of 10 MB", { text: "x".repeat(10_000_000) }, "BELFRY_PAYLOAD_TOO_LARGE"],
-  ])("%s is given up on before it is written", (_, value, code) => {
-    assert.equal(thrownBy(() => toPayload(value, "It")).code, code)
+    ["many keys", keys(100_000), "BELFRY_PAYLOAD_INVALID", KEYS],
+    ["a million elements", Array(1_000_000).fill(1), "BELFRY_PAYLOAD_TOO_LARGE", BYTES],
+    ["a list that is all holes", Array(10_000_000), "BELFRY_PAYLOAD_TOO_LARGE", BYTES],
+    ["a text of 10 MB", { text: "x".repeat(10_000_000) }, "BELFRY_PAYLOAD_TOO_LARGE", BYTES],
+  ])("%s is given up on before it is written", (_, value, code, message) => {
+    const error = thrownBy(() => toPayload(value, "It"))
+
+    assert.equal(error.code, code)
+    assert.equal(error.message, message)
   })
 })
 
@@ -139,13 +157,32 @@ describe("canonical text", () => {
   })
 })
 
-test("a payload nested deeper than any store should have to follow is refused, brackets in text aside", () => {
-  const nested = (depth: number) => JSON.parse(`${"[".repeat(depth)}${"]".repeat(depth)}`) as unknown
+describe("a payload nested deeper than any store should have to follow", () => {
+  const listsIn = (depth: number) => JSON.parse(`${"[".repeat(depth)}${"]".repeat(depth)}`) as unknown
+  const objectsIn = (depth: number) => JSON.parse(`${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`) as unknown
 
-  assert.doesNotThrow(() => toPayload(nested(JSON_DEPTH_MAX), "It"))
-  assert.doesNotThrow(() => toPayload({ text: `${"[".repeat(500)}\\"{` }, "It"))
-  assert.equal(
-    (thrownBy(() => toPayload(nested(JSON_DEPTH_MAX + 1), "It")) as Error).message,
-    "It is nested deeper than 64 levels.",
-  )
+  test.each([
+    ["lists", listsIn(JSON_DEPTH_MAX + 1)],
+    ["objects", objectsIn(JSON_DEPTH_MAX + 1)],
+    ["lists in an object", { inside: listsIn(JSON_DEPTH_MAX) }],
+    ["lists after a text", ["text", listsIn(JSON_DEPTH_MAX)]],
+    ["lists after a text that ends with a backslash", ["\\", listsIn(JSON_DEPTH_MAX)]],
+  ])("is refused: %s", (_, value) => {
+    const error = thrownBy(() => toPayload(value, "It"))
+
+    assert.equal(error.code, "BELFRY_PAYLOAD_INVALID")
+    assert.equal(error.message, "It is nested deeper than 64 levels.")
+  })
+
+  test.each([
+    ["lists that are as deep as may be", listsIn(JSON_DEPTH_MAX)],
+    ["objects that are as deep as may be", objectsIn(JSON_DEPTH_MAX)],
+    ["many lists beside each other", Array(100).fill([])],
+    ["many objects beside each other", Array(100).fill({})],
+    ["brackets in a text", "[".repeat(100)],
+    ["brackets in a text after a quote", `"${"{".repeat(100)}`],
+    ["brackets in a text after one that ends with a backslash", ["\\", "[".repeat(100)]],
+  ])("isn't one of %s", (_, value) => {
+    assert.deepEqual(toPayload(value, "It"), value as Json)
+  })
 })

@@ -96,7 +96,7 @@ export const flag: Kind<boolean> = {
   allowed: "true or false",
   read(value, at) {
     if (typeof value === "boolean") return value
-    throw notAllowed(value, "true or false", at)
+    throw notAllowed(value, flag.allowed, at)
   },
 }
 
@@ -225,7 +225,7 @@ export function asGiven<Given>(kind: Kind<unknown>): Kind<Given> {
 }
 
 /** Checked elsewhere. */
-export const unread: Kind<unknown> = { allowed: "see its guide", read: (value) => value }
+export const unread: Kind<unknown> = { allowed: "what its guide says", read: (value) => value }
 
 /** Opaque here: `toPayload` and the task's schema check it. */
 export const payload: Kind<unknown> = {

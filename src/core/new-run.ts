@@ -1,4 +1,4 @@
-import { formatDuration } from "./duration.ts"
+import { exactDuration } from "./duration.ts"
 import { formatInstant, type Instant } from "./instant.ts"
 import { type Occurrence, rangeIdOf, runIdOf } from "./occurrence.ts"
 import type { Missed, NewRun, RunRequest, SkipReason } from "./run.ts"
@@ -120,7 +120,7 @@ export function triggerText(trigger: Trigger): string {
   if (trigger.kind === "at") return `@at ${formatInstant(trigger.at)}`
   // Written past our door.
   if (trigger.kind !== "every" || !(trigger.everyMs >= 1)) return "@unreadable"
-  return `@every ${formatDuration(trigger.everyMs).replaceAll(" ", "")}`
+  return `@every ${exactDuration(trigger.everyMs)}`
 }
 
 export function describeTriggers(triggers: readonly Trigger[]): string {

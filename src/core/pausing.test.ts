@@ -1,5 +1,5 @@
 import { assert, describe, test } from "vitest"
-import { aSchedule, at, ledger, progressAfter } from "../../test/support/records.ts"
+import { applied, aSchedule, at, ledger, progressAfter } from "../../test/support/records.ts"
 import { planFire, planSettle } from "./fire.ts"
 import { planResume } from "./pausing.ts"
 import { NO_FACTS } from "./plan.ts"
@@ -47,6 +47,15 @@ describe("what a pause drops", () => {
   test.each(DROPPED)("so far, before an edit: %s", (_, schedule, now, records) => {
     assert.deepEqual(ledger(planSettle(schedule, NO_FACTS, at(now))?.runs ?? []), records)
   })
+})
+
+test("a schedule that begins paused is planned from now, and what its pause drops is recorded", () => {
+  const schedule = aSchedule({}, { paused, coveredUntil: null, nextRunAt: null })
+
+  const begun = applied(schedule, planFire(schedule, NO_FACTS, at("08:40")))
+
+  assert.deepEqual([begun.coveredUntil, begun.paused], [at("08:40"), paused])
+  assert.deepEqual(ledger(planResume(begun, NO_FACTS, at("10:10")).runs), ["09:00-10:00 (2) skipped paused"])
 })
 
 test("before an edit of a paused schedule nothing is planned if nothing was dropped", () => {

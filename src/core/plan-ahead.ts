@@ -22,5 +22,5 @@ function isForeseeable(schedule: Schedule, { unfinished }: FireFacts): boolean {
 
 /** Nobody should see a schedule finished, or gone, before its last occurrence has come. */
 function isItsLast({ progress }: FirePlan): boolean {
-  return progress === null || progress.finishedAt !== null || progress.lastError !== null
+  return progress === null || progress.finishedAt !== null
 }

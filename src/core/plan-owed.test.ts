@@ -2,6 +2,7 @@ import { assert, describe, test } from "vitest"
 import { aRunRef, aSchedule, at, ledger, progressAfter, withUnfinished } from "../../test/support/records.ts"
 import { planFire } from "./fire.ts"
 import { SECOND } from "./instant.ts"
+import { type FireFacts, NO_FACTS } from "./plan.ts"
 import { resume } from "./steer.ts"
 
 const running = aRunRef({ id: "report@2026-03-10T08:00:00Z" })
@@ -45,6 +46,25 @@ describe("a queue that is full", () => {
       finishedAt: null,
     })
   })
+})
+
+test("an occurrence that an unfinished run keeps from running names that run, also one of the same plan", () => {
+  // Only SQL can write "all" together with "skip".
+  const schedule = {
+    ...aSchedule({ catchUp: "all", overlap: "allow" }),
+    overlap: { policy: "skip", limit: 1 },
+  } as const
+
+  const messagesOf = (facts: FireFacts) =>
+    planFire(schedule, facts, at("10:30"))
+      .runs.filter(({ state }) => state === "skipped")
+      .map(({ message }) => message)
+
+  assert.deepEqual(messagesOf(NO_FACTS), ["Still unfinished: report@2026-03-10T09:00:00Z"])
+  assert.deepEqual(messagesOf(withUnfinished(running, waiting)), [
+    "Still unfinished: report@2026-03-10T08:00:00Z",
+    "Still unfinished: report@2026-03-10T08:00:00Z",
+  ])
 })
 
 describe("runs that give way", () => {

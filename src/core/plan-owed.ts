@@ -43,7 +43,7 @@ export function planOwed(
       refused.push(skipRecordOf(schedule, single(occurrence), { reason: "missed", message }))
       continue
     }
-    const obstacle = obstacleTo(schedule, facts, runs.length, now)
+    const obstacle = obstacleTo(schedule, facts, runs, now)
     // One that comes in time and finds its queue full is left out; one of several is behind, and stays owed.
     const isBehind = owed.kept.length > 1 || owed.isLate(occurrence)
     const isOwedAll = canWait && schedule.catchUp.policy === "all" && isBehind
@@ -95,8 +95,8 @@ function restReason(schedule: Schedule) {
   return { reason: "missed", message: "Nothing was there to fire it in time" } as const
 }
 
-/** Why an occurrence can't become a run now, or null. `added` counts the runs this plan creates already. */
-function obstacleTo(schedule: Schedule, facts: FireFacts, added: number, now: Instant) {
+/** Why an occurrence can't become a run now, or null. `added` are the runs this plan creates already. */
+function obstacleTo(schedule: Schedule, facts: FireFacts, added: readonly NewRun[], now: Instant) {
   for (const { scheduleId, withinMs } of schedule.dependsOn) {
     const lastSuccessAt = facts.lastSuccessAt[scheduleId] ?? null
     if (lastSuccessAt === null || lastSuccessAt < now - withinMs) {
@@ -104,9 +104,10 @@ function obstacleTo(schedule: Schedule, facts: FireFacts, added: number, now: In
       return { reason: "dependency", message } as const
     }
   }
-  const unfinished = facts.unfinished.length + added
-  if (schedule.overlap.policy === "skip" && unfinished > 0) {
-    return { reason: "overlap", message: `Still unfinished: ${facts.unfinished[0]?.id}` } as const
+  const unfinished = facts.unfinished.length + added.length
+  const oldest = facts.unfinished[0] ?? added[0]
+  if (schedule.overlap.policy === "skip" && oldest !== undefined) {
+    return { reason: "overlap", message: `Still unfinished: ${oldest.id}` } as const
   }
   const performable = schedule.maxConcurrentRuns ?? 1
   // Nobody sees more than that many: there a queue is full, whatever its limit.

@@ -1,8 +1,8 @@
 import { assert, describe, test } from "vitest"
-import { aRunRef, aSchedule, at } from "../../test/support/records.ts"
+import { aRunRef, aSchedule, at, withUnfinished } from "../../test/support/records.ts"
 import { newRunOf, skipRecordOf } from "./new-run.ts"
 import { occurrenceAfter } from "./occurrence.ts"
-import { followedBy, isToLookUp, planFrom, planOf, withoutFinished } from "./plan.ts"
+import { factsAfter, followedBy, isToLookUp, planFrom, planOf, withoutFinished } from "./plan.ts"
 import { cancel } from "./run.ts"
 
 const schedule = aSchedule()
@@ -40,6 +40,15 @@ describe("two steps as one plan", () => {
       followedBy(schedule, first, () => assert.fail("there is nothing left to plan")),
       first,
     )
+  })
+})
+
+test("for the plan that follows, the runs of the first are unfinished; its records of skips aren't", () => {
+  const facts = withUnfinished(aRunRef({ id: "a" }))
+
+  assert.deepEqual(factsAfter(facts, { ...planOf(schedule, {}), runs: [one, run, range] }), {
+    ...facts,
+    unfinished: [aRunRef({ id: "a" }), { id: run.id, state: "pending", attempt: 0, failures: 0, lost: 0 }],
   })
 })
 

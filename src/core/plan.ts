@@ -91,7 +91,7 @@ export function factsAfter(facts: FireFacts, { runs }: FirePlan): FireFacts {
   const made = runs
     .filter(({ state }) => state === "pending")
     .map(({ id }) => ({ id, state: "pending", attempt: 0, failures: 0, lost: 0 }) as const)
-  return made.length === 0 ? facts : { ...facts, unfinished: [...facts.unfinished, ...made] }
+  return { ...facts, unfinished: [...facts.unfinished, ...made] }
 }
 
 /**

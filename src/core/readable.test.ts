@@ -2,10 +2,12 @@ import fc from "fast-check"
 import { assert, describe, test } from "vitest"
 import { assertProperty } from "../../test/support/properties.ts"
 import { aSchedule, at, progressAfter } from "../../test/support/records.ts"
+import { DURATION_MAX } from "./duration.ts"
 import { planFire, planSettle } from "./fire.ts"
 import { EARLIEST, LATEST } from "./instant.ts"
 import { NO_FACTS } from "./plan.ts"
 import type { Schedule } from "./schedule.ts"
+import { unreadableSchedule } from "./unreadable.ts"
 
 /** Where a store lets others write, anything that JSON can say may stand in a schedule: a plan tells, and never hangs. */
 
@@ -65,17 +67,84 @@ test("whatever its parts are, a schedule has a plan, with instants or with what 
   )
 })
 
-describe("what can't be read is told with its place, its value and what is allowed", () => {
-  test.each([
-    [{ overrides: [{ scheduledFor: 1e300, dueAt: null }] }, /^overrides\[0\] is .*1e\+300.*; write /],
-    [{ overrides: "x" }, /^overrides is "x".*; write a list/],
-    [{ triggers: [{ kind: "every", everyMs: 1 }] }, /^triggers\[0\] is .*; write .*1000 or more/],
-    [{ triggers: [{ kind: "at", at: null }] }, /^triggers\[0\] is \{"kind":"at","at":null\}/],
-    [{ paused: { at: "x", until: null } }, /^paused is .*; write \{"at": ms/],
-    [{ coveredUntil: Number.POSITIVE_INFINITY }, /^coveredUntil is .*years 1 to 9999/],
-  ])("%j", (hostileParts, said) => {
-    const schedule = { ...aSchedule(), ...hostileParts } as Schedule
+const lastErrorOf = (parts: object) =>
+  progressAfter(planFire({ ...aSchedule(), ...parts } as Schedule, NO_FACTS, NOW)).lastError
 
-    assert.match(progressAfter(planFire(schedule, NO_FACTS, NOW)).lastError!, said)
+describe("what can't be read is told with its place, its value and what is allowed", () => {
+  const TRIGGER_FORMS =
+    '{"kind": "cron", "cron": text, "dayMatch": "either" or "both"}, ' +
+    '{"kind": "every", "everyMs": 1000 or more, "anchor": ms or null} or {"kind": "at", "at": ms}'
+  const OVERRIDE_FORM = '{"scheduledFor": ms, "dueAt": ms or null}'
+  const PAUSE_FORM = '{"at": ms, "until": ms or null}'
+  const INSTANT = "an instant of the years 1 to 9999"
+  const every = (fields: object) => ({ kind: "every", everyMs: 1_000, anchor: null, ...fields })
+  const override = (fields: object) => ({ scheduledFor: 0, dueAt: null, ...fields })
+
+  const TRIGGERS: readonly unknown[] = [
+    ...[null, 5, "at", [], {}],
+    ...[
+      { kind: "crontab", cron: "@daily", dayMatch: "both" },
+      { kind: "cron", cron: 5, dayMatch: "both" },
+    ],
+    ...[
+      { kind: "cron", cron: "@daily", dayMatch: "any" },
+      { kind: "at", at: null },
+    ],
+    ...[every({ everyMs: 999 }), every({ everyMs: 1_000.5 }), every({ everyMs: DURATION_MAX + 1 })],
+    every({ anchor: LATEST + 1 }),
+  ]
+  const OVERRIDES: readonly unknown[] = [
+    ...[null, 5, []],
+    ...[override({ scheduledFor: 1e300 }), override({ scheduledFor: 0.5 }), override({ dueAt: "x" })],
+  ]
+  const PAUSES: readonly unknown[] = ["x", [], { at: "x", until: null }, { at: 0, until: EARLIEST - 1 }]
+
+  const UNREADABLE: readonly (readonly [place: string, value: unknown, parts: object, allowed: string])[] = [
+    ...TRIGGERS.map((each) => ["triggers[0]", each, { triggers: [each] }, TRIGGER_FORMS] as const),
+    ...OVERRIDES.map(
+      (each) => ["overrides[1]", each, { overrides: [override({}), each] }, OVERRIDE_FORM] as const,
+    ),
+    ...PAUSES.map((paused) => ["paused", paused, { paused }, PAUSE_FORM] as const),
+    ["overrides", "x", { overrides: "x" }, "a list of at most 250"],
+    ["triggers", {}, { triggers: {} }, "a list of at most 250"],
+    ["createdAt", EARLIEST - 1, { createdAt: EARLIEST - 1 }, INSTANT],
+    ["coveredUntil", LATEST + 1, { coveredUntil: LATEST + 1 }, INSTANT],
+    ["nextRunAt", 0.5, { nextRunAt: 0.5 }, INSTANT],
+    ["firedCount", 0.5, { firedCount: 0.5 }, "a whole number"],
+  ]
+
+  test.each(UNREADABLE)("%s: %j", (place, value, parts, allowed) => {
+    assert.equal(
+      lastErrorOf(parts),
+      `${place} is ${JSON.stringify(value)}, which can't be read; write ${allowed}.`,
+    )
   })
+
+  test("of which at most 80 characters are shown", () => {
+    const triggers = Array(251).fill({ kind: "at", at: NOW })
+
+    assert.equal(
+      lastErrorOf({ triggers }),
+      `triggers is ${JSON.stringify(triggers).slice(0, 80)}, which can't be read; write a list of at most 250.`,
+    )
+    assert.match(lastErrorOf({ paused: undefined })!, /^paused is undefined, which can't be read/)
+  })
+
+  test("or, of what the store itself couldn't read, with the words of the store", () => {
+    const schedule = unreadableSchedule({ id: "report", version: 1 }, "payload is no JSON")
+
+    assert.equal(lastErrorOf(schedule), "payload is no JSON")
+  })
+})
+
+test.each([
+  { triggers: [{ kind: "every", everyMs: 1_000, anchor: EARLIEST }] },
+  { triggers: [{ kind: "every", everyMs: DURATION_MAX }] },
+  { triggers: [{ kind: "at", at: LATEST }] },
+  { triggers: [{ kind: "cron", cron: "@daily", dayMatch: "both" }] },
+  { triggers: Array(250).fill({ kind: "at", at: NOW }) },
+  { paused: { at: NOW, until: LATEST } },
+  { overrides: [{ scheduledFor: EARLIEST, dueAt: LATEST }] },
+])("what a door lets in can be read: %j", (parts) => {
+  assert.isNull(lastErrorOf(parts))
 })

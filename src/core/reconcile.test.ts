@@ -92,8 +92,10 @@ describe("reconcile", () => {
 
     const diff = reconcile(there, [declare("a", { priority: 3 }, 4)], { ...byApp, release: 4 })
 
-    assert.deepEqual(ids(diff), { refused: ["a"] })
-    assert.equal(diff.refused[0]?.why, 'release 5 of "app" is already there; this is 4')
+    const why = 'release 5 of "app" is already there; this is 4'
+    assert.deepEqual(diff.refused, [{ id: "a", why }])
+    const { created, updated, noted, unchanged, pruned } = diff
+    assert.deepEqual([created, updated, noted, unchanged, pruned], [[], [], [], [], []])
   })
 
   test.each([

@@ -12,6 +12,7 @@ import {
   isAlreadyMade,
   isFinished,
   isPoison,
+  isRange,
   LOST_MAX,
   mustBeConfirmed,
   type RunState,
@@ -40,6 +41,14 @@ test.each<[RunState, boolean]>([
   ...FINISHED.map((state): [RunState, boolean] => [state, true]),
 ])("%s is finished: %s", (state, expected) => {
   assert.equal(isFinished(state), expected)
+})
+
+test("only the record of a skip stands for a range; a run that folds others into it is a run", () => {
+  const missed = { from: 0, until: 5, count: 2 }
+
+  assert.isTrue(isRange({ state: "skipped", missed }))
+  assert.isFalse(isRange({ state: "skipped", missed: null }))
+  assert.isFalse(isRange({ state: "pending", missed }))
 })
 
 test.each([

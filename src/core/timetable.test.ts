@@ -3,7 +3,7 @@ import { assert, describe, test } from "vitest"
 import { assertProperty } from "../../test/support/properties.ts"
 import { at, clock, MADE_AT, thrownBy } from "../../test/support/records.ts"
 import { DEFAULT_DST } from "./cron/parse.ts"
-import { DAY, HOUR, type Instant, MINUTE, SECOND } from "./instant.ts"
+import { DAY, EARLIEST, HOUR, type Instant, LATEST, MINUTE, SECOND } from "./instant.ts"
 import {
   countInTimetable,
   cronOf,
@@ -277,6 +277,13 @@ describe("what a trigger repeats by", () => {
 
     assert.isAtMost(made, 10_000)
   })
+})
+
+test("nothing was before year 1, and nothing is after year 9999", () => {
+  const timetable = aTimetable([cron("0 0 1 6 *"), once("12:00")])
+
+  assert.isNull(previousInTimetable(timetable, EARLIEST + DAY))
+  assert.isNull(nextInTimetable(timetable, LATEST - DAY))
 })
 
 test("going back mirrors going forth", () => {

@@ -1,5 +1,6 @@
 import { BelfryError } from "./errors.ts"
 import { DAY, EARLIEST, type Instant, LATEST, SECOND } from "./instant.ts"
+import { plain } from "./shown.ts"
 
 /**
  * Wall time and instants: the only module that knows time zones.
@@ -91,7 +92,7 @@ function formatterOf(name: string): Intl.DateTimeFormat {
     throw new BelfryError(
       "BELFRY_TIMEZONE_UNKNOWN",
       `Time zone ${JSON.stringify(String(name).slice(0, NAME_MAX))} is unknown. Use an IANA name such as "Europe/Berlin" or "UTC".`,
-      { details: { timezone: name }, cause },
+      { details: { timezone: plain(name) }, cause },
     )
   }
 }
@@ -150,7 +151,7 @@ function spansOfYear(formatter: Intl.DateTimeFormat, year: number): readonly Spa
         until: Math.min(stretch.until, until),
         offset: stretch.offset,
         // Where the year's edge cut the stretch the clock ran on: no gap begins there, though an overlap may still last.
-        seenUntil: stretch.from < from || index === 0 ? Math.max(seen, start + stretch.offset) : seen,
+        seenUntil: stretch.from < from ? Math.max(seen, start + stretch.offset) : seen,
         repeatsFrom: Math.min(...stretches.slice(index + 1).map((later) => later.from + later.offset)),
       }
     })

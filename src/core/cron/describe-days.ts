@@ -5,7 +5,7 @@ import { joinWords, listValues, neighboursOf, ordinal, rangeWords, stepOf } from
 export interface DayWords {
   /** Empty if every day counts. */
   readonly words: string
-  /** The months are part of the words: `on day 1 of January`. */
+  /** The months, if not all count, are part of the words: `on day 1 of January`. */
   readonly namesMonths: boolean
   /** Two rules joined by "or". */
   readonly isChoice: boolean
@@ -17,12 +17,11 @@ const EVERY_DAY: DayWords = { words: "", namesMonths: false, isChoice: false }
 export function dayWords(cron: CalendarCron, months: string): DayWords {
   const { date, weekday } = dayRules(cron)
   const ofMonth = months === "" ? "of the month" : `of ${months}`
-  const namesMonths = months !== ""
   if (date !== null && weekday !== null) {
     return cron.dayMatch === "both"
       ? {
           words: `on ${dateWords(date, ofMonth)} if it is also ${alsoWords(weekday)}`,
-          namesMonths,
+          namesMonths: true,
           isChoice: false,
         }
       : {
@@ -31,10 +30,10 @@ export function dayWords(cron: CalendarCron, months: string): DayWords {
           isChoice: true,
         }
   }
-  if (date !== null) return { words: `on ${dateWords(date, ofMonth)}`, namesMonths, isChoice: false }
+  if (date !== null) return { words: `on ${dateWords(date, ofMonth)}`, namesMonths: true, isChoice: false }
   if (weekday === null) return EVERY_DAY
   return weekday.values.length === 0
-    ? { words: `on ${weekdayWords(weekday, ofMonth)}`, namesMonths, isChoice: false }
+    ? { words: `on ${weekdayWords(weekday, ofMonth)}`, namesMonths: true, isChoice: false }
     : { words: `on ${weekdayWords(weekday, "of the month")}`, namesMonths: false, isChoice: false }
 }
 
@@ -114,8 +113,6 @@ function specialWeekdayWords(item: Item): string | null {
 
 /** Weeks are told from Monday, unless beginning with Sunday makes them one range: Sunday through Thursday. */
 function weekdayRuns(values: readonly number[]): readonly (readonly number[])[] {
-  const fromSunday = neighboursOf(values)
-  if (fromSunday.length === 1) return fromSunday
   const fromMonday = values.includes(0) ? [...values.filter((value) => value !== 0), 7] : values
   const turned = wrappedRun(fromMonday)
   return turned === null ? neighboursOf(fromMonday) : [turned]

@@ -4,8 +4,8 @@ import type { FieldName } from "./field.ts"
 /** The same expression with some fields written anew; a descriptor comes out as the fields it stands for. */
 export function expressionWith(cron: CalendarCron, changes: Partial<Record<FieldName, string>>): string {
   const { second, minute, hour, dayOfMonth, month, dayOfWeek } = cron
-  // The `+` was taken off the field when it was read.
-  const plus = /\s\+\S*\s*$/.test(cron.expression) ? "+" : ""
+  // The `+` was taken off the weekday when it was read; it stands nowhere else.
+  const plus = /\s\+/.test(cron.expression) ? "+" : ""
   const words = [
     changes.minute ?? minute.text,
     changes.hour ?? hour.text,

@@ -37,7 +37,7 @@ function nextDays(cron: CalendarCron, now: Instant, limit: number): readonly str
     const wall = wallAt(cron.zone, at)
     const day = dateWords(wall)
     days.push(day)
-    const restOfDay = DAY - 1 - (((wall % DAY) + DAY) % DAY)
+    const restOfDay = DAY - (((wall % DAY) + DAY) % DAY)
     at = nextOccurrence(cron, at + Math.max(0, restOfDay - SHIFT_MAX))
     while (at !== null && dateWords(wallAt(cron.zone, at)) === day) at = nextOccurrence(cron, at)
   }
@@ -50,7 +50,6 @@ const LONGEST = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 export function lintMissingDays(cron: CalendarCron): Lint | null {
   const needed = cron.dayOfMonth.items.map(dayNeeded)
   const day = Math.max(...needed)
-  if (day < 29) return null
   const missed = cron.month.values.filter((month) => LONGEST[month - 1]! < day)
   const months = missed.map(monthName)
   if (day === 29 && cron.month.values.includes(2)) months.push("February outside leap years")

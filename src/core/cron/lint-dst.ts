@@ -1,4 +1,4 @@
-import { DAY, type Instant, SECOND } from "../instant.ts"
+import { DAY, type Instant, LATEST, SECOND } from "../instant.ts"
 import { isDayLeftOut, type Span, type Zone } from "../zone.ts"
 import type { CalendarCron } from "./cron.ts"
 import type { Lint } from "./lint.ts"
@@ -10,23 +10,23 @@ import { dateWords, timeOfDayWords } from "./wall-words.ts"
  * L04 and L05: the next clock change that skips or repeats a time of this job, and what will happen then.
  * Only for jobs at fixed times: all others follow elapsed time, and nothing of theirs is moved or held back.
  */
-export function lintClockChanges(cron: CalendarCron, now: Instant): Lint[] {
+export function lintClockChanges(cron: CalendarCron, now: Instant): readonly (Lint | null)[] {
   if (!cron.isFixedTime) return []
   const changes = spansAhead(cron.zone, now)
-  const gap = firstOf(changes, (span) => lintGap(cron, span))
-  const overlap = firstOf(changes, (span) => lintOverlap(cron, span))
-  return [gap, overlap].filter((lint) => lint !== null)
+  return [
+    firstOf(changes, (span) => lintGap(cron, span)),
+    firstOf(changes, (span) => lintOverlap(cron, span)),
+  ]
 }
 
-const YEARS_AHEAD = 2 * 366 * DAY
 /** Morocco, which changes most often, has four changes a year, and each year is cut once more. */
-const SPANS_MAX = 32
+const YEARS_AHEAD = 2 * 366 * DAY
 
 /** The spans that begin after `now`: each but those cut at New Year begins with a clock change. */
 function spansAhead(zone: Zone, now: Instant): readonly Span[] {
   const spans: Span[] = []
   let { until } = zone.spanAt(now)
-  while (until <= now + YEARS_AHEAD && spans.length < SPANS_MAX) {
+  while (until <= Math.min(now + YEARS_AHEAD, LATEST)) {
     const span = zone.spanAt(until)
     spans.push(span)
     until = span.until
@@ -44,7 +44,6 @@ function firstOf(spans: readonly Span[], lintOf: (span: Span) => Lint | null): L
 
 function lintGap(cron: CalendarCron, span: Span): Lint | null {
   const resumesAt = span.from + span.offset
-  if (span.seenUntil >= resumesAt) return null
   const swallowed = swallowedMatch(cron, span)
   if (swallowed === null) return lintDayLeftOut(cron, span)
   const change = `${timeOfDayWords(span.seenUntil)} to ${timeOfDayWords(resumesAt)}`
@@ -78,7 +77,6 @@ const OUTCOMES = {
 
 function lintOverlap(cron: CalendarCron, span: Span): Lint | null {
   const backTo = span.from + span.offset
-  if (span.seenUntil <= backTo) return null
   const repeated = wallAtOrAfter(cron, backTo)
   if (repeated >= span.seenUntil) return null
   const change = `${timeOfDayWords(span.seenUntil)} back to ${timeOfDayWords(backTo)}`

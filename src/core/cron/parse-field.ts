@@ -133,7 +133,7 @@ function parseRange(part: Part, fromText: string, toText: string): [number, numb
   const from = parseValue(part, fromText)
   let to = parseValue(part, toText)
   // FRI-SUN ends on the Sunday after Friday, which is 7.
-  if (part.field.spec.name === "dayOfWeek" && to === 0 && from > 0 && /^sun$/i.test(toText)) to = 7
+  if (from > 0 && toText.toUpperCase() === "SUN") to = 7
   if (from > to)
     throw syntaxError(part, `runs backwards: ${from} is after ${to}. Write two ranges with a comma between`)
   return [from, to]

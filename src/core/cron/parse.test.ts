@@ -3,6 +3,8 @@ import type { CalendarCron, CronOptions } from "./cron.ts"
 import type { FieldName, Item } from "./field.ts"
 import { parseCron } from "./parse.ts"
 
+const MONTHS = "JAN,FEB,MAR,APR,MAY,JUN,JUL,AUG,SEP,OCT,NOV,DEC"
+
 const VALUES: readonly (readonly [title: string, expression: string, field: FieldName, values: number[]])[] =
   [
     ["a value", "5 * * * *", "minute", [5]],
@@ -23,10 +25,12 @@ const VALUES: readonly (readonly [title: string, expression: string, field: Fiel
     ["no seconds, when there are five", "* * * * *", "second", [0]],
     ["the last hour", "0 23 * * *", "hour", [23]],
     ["names of months in any case", "0 0 1 jan,Jun,DEC *", "month", [1, 6, 12]],
+    ["all months by name", `0 0 1 ${MONTHS} *`, "month", [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]],
     ["a range of named months", "0 0 1 FEB-APR *", "month", [2, 3, 4]],
     ["a named start and a step", "0 0 1 MAR/3 *", "month", [3, 6, 9, 12]],
     ["a name and a number", "0 0 1 FEB-4 *", "month", [2, 3, 4]],
     ["names of weekdays in any case", "0 0 * * mon,Wed,FRI", "dayOfWeek", [1, 3, 5]],
+    ["all weekdays by name", "0 0 * * SUN,MON,TUE,WED,THU,FRI,SAT", "dayOfWeek", [0, 1, 2, 3, 4, 5, 6]],
     ["0 for Sunday", "0 0 * * 0", "dayOfWeek", [0]],
     ["7 for Sunday", "0 0 * * 7", "dayOfWeek", [0]],
     ["0 and 7 for one Sunday", "0 0 * * 0,7", "dayOfWeek", [0]],
@@ -39,6 +43,7 @@ const VALUES: readonly (readonly [title: string, expression: string, field: Fiel
     ["a start and a step, to Saturday", "0 0 * * 1/2", "dayOfWeek", [1, 3, 5]],
     ["a step from Sunday as 7", "0 0 * * 7/2", "dayOfWeek", [0]],
     ["a step longer than the field", "*/90 * * * *", "minute", [0]],
+    ["the longest step", "*/9999 * * * *", "minute", [0]],
     ["a step longer than what is left", "50/30 * * * *", "minute", [50]],
     ["a whole week as step", "0 0 * * */7", "dayOfWeek", [0]],
     ["a question mark in a day field", "0 0 ? * 1", "dayOfWeek", [1]],
@@ -76,6 +81,15 @@ test.each<[string, Item]>([
   ["MON#L", { kind: "nthWeekday", weekday: 1, nth: null }],
 ])("%s is a weekday of the month", (text, item) => {
   assert.deepEqual(calendar(`0 0 * * ${text}`).dayOfWeek.items[0], item)
+})
+
+test.each<[string, Item]>([
+  ["*/20", { kind: "range", from: 0, to: 59, step: 20, isOpen: true }],
+  ["5/20", { kind: "range", from: 5, to: 59, step: 20, isOpen: true }],
+  ["5-45/20", { kind: "range", from: 5, to: 45, step: 20, isOpen: false }],
+  ["H(5-5)/20", { kind: "range", from: 5, to: 5, step: 20, isOpen: false }],
+])("%s: steps are open if only the end of the field ends them", (text, item) => {
+  assert.deepEqual(calendar(`${text} * * * *`).minute.items, [item])
 })
 
 test("special days stand in lists beside plain ones", () => {
@@ -146,6 +160,10 @@ test.each([
   assert.deepEqual([cron.dayOfMonth.isAny, cron.dayOfWeek.isAny], [anyDay, anyWeekday])
 })
 
+test("five fields mean the second 0, as if it had been written", () => {
+  assert.deepEqual(calendar("5 * * * *").second, calendar("0 5 * * * *").second)
+})
+
 test("both day fields must match if the option or a plus says so, otherwise either", () => {
   assert.equal(calendar("0 0 13 * FRI").dayMatch, "either")
   assert.equal(calendar("0 0 13 * +FRI").dayMatch, "both")
@@ -153,19 +171,28 @@ test("both day fields must match if the option or a plus says so, otherwise eith
 })
 
 test("H is chosen by the seed, always the same and within the field", () => {
-  const minutes = new Set<number>()
-  for (let seed = 0; seed < 2_000; seed++) {
-    const cron = calendar("H H(9-16) H H H", { seed: `schedule-${seed}` })
-    assert.deepEqual(
-      calendar("H H(9-16) H H H", { seed: `schedule-${seed}` }).minute.values,
-      cron.minute.values,
-    )
-    assert.isTrue(cron.hour.values[0]! >= 9 && cron.hour.values[0]! <= 16)
-    assert.isAtMost(cron.dayOfMonth.values[0]!, 28)
-    minutes.add(cron.minute.values[0]!)
-  }
+  const chosen = Array.from({ length: 1_000 }, (_, seed) =>
+    calendar("H H(9-16) H H H", { seed: `schedule-${seed}` }),
+  )
+  const valuesOf = (field: FieldName) =>
+    [...new Set(chosen.map((cron) => cron[field].values[0]!))].sort((a, b) => a - b)
 
-  assert.equal(minutes.size, 60)
+  assert.deepEqual(valuesOf("minute"), upTo(0, 59))
+  assert.deepEqual(valuesOf("hour"), upTo(9, 16))
+  assert.deepEqual(valuesOf("dayOfMonth"), upTo(1, 28))
+  assert.deepEqual(valuesOf("month"), upTo(1, 12))
+  assert.deepEqual(valuesOf("dayOfWeek"), upTo(0, 6))
+  assert.deepEqual(calendar("H H(9-16) H H H", { seed: "schedule-7" }), chosen[7])
+  assert.deepEqual(calendar("H H H H H"), calendar("H H H H H", { seed: "" }))
+})
+
+test("H with a step longer than its range is one value of that range, any of them", () => {
+  const chosen = upTo(0, 49).map(
+    (seed) => calendar("H(30-34)/50 * * * *", { seed: String(seed) }).minute.values,
+  )
+
+  assert.deepEqual([...new Set(chosen.flat())].sort(), upTo(30, 34))
+  assert.isTrue(chosen.every((values) => values.length === 1))
 })
 
 test("H with a step begins at a place chosen by the seed and goes on in steps", () => {
@@ -186,6 +213,10 @@ function calendar(expression: string, options: CronOptions = {}): CalendarCron {
   const cron = parseCron(expression, options)
   if (cron.kind !== "calendar") throw new Error(`${expression} is an interval`)
   return cron
+}
+
+function upTo(from: number, to: number): readonly number[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => from + index)
 }
 
 function withoutExpression({ expression: _, ...rest }: CalendarCron): Omit<CalendarCron, "expression"> {

@@ -1,6 +1,7 @@
 import { type Duration, parseDuration } from "../duration.ts"
 import { BelfryError } from "../errors.ts"
 import { SECOND } from "../instant.ts"
+import { shown } from "../shown.ts"
 import { zoneNamed } from "../zone.ts"
 import type { CalendarCron, Cron, CronOptions, DstPolicy } from "./cron.ts"
 import { FIELDS, type Field } from "./field.ts"
@@ -25,7 +26,7 @@ const DESCRIPTORS: Readonly<Record<string, string>> = {
 
 /** Reads an expression, or says what is wrong with it and where. An expression that can never match is refused. */
 export function parseCron(expression: string, options: CronOptions = {}): Cron {
-  if (typeof expression !== "string") throw syntaxError(String(expression), "is not text")
+  if (typeof expression !== "string") throw syntaxError(shown(expression), "is not text")
   if (expression.length > EXPRESSION_MAX) {
     throw syntaxError(
       `${expression.slice(0, 40)}…`,

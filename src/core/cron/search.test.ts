@@ -1,5 +1,6 @@
 import { assert, test } from "vitest"
-import { EARLIEST, formatInstant, LATEST } from "../instant.ts"
+import { EARLIEST, formatInstant, type Instant, LATEST } from "../instant.ts"
+import type { CalendarCron } from "./cron.ts"
 import { parseCron } from "./parse.ts"
 import { nextOccurrence, previousOccurrence } from "./search.ts"
 
@@ -18,6 +19,12 @@ const KNOWN: readonly (readonly [title: string, expression: string, after: strin
     "*/40 * * * * *",
     "2026-03-27T12:30:30Z",
     ["2026-03-27T12:30:40Z", "2026-03-27T12:31:00Z", "2026-03-27T12:31:40Z"],
+  ],
+  [
+    "a second of each minute",
+    "30 * * * * *",
+    "2026-03-27T12:30:40Z",
+    ["2026-03-27T12:31:30Z", "2026-03-27T12:32:30Z"],
   ],
   [
     "the end of a year is the beginning of the next",
@@ -42,6 +49,18 @@ const KNOWN: readonly (readonly [title: string, expression: string, after: strin
     "0 0 29 2 *",
     "2092-03-01T00:00:00Z",
     ["2096-02-29T00:00:00Z", "2104-02-29T00:00:00Z"],
+  ],
+  [
+    "29 February 2000 was the last day of 400 years counted from March",
+    "0 6,18 * * *",
+    "2000-02-28T18:00:00Z",
+    ["2000-02-29T06:00:00Z", "2000-02-29T18:00:00Z", "2000-03-01T06:00:00Z"],
+  ],
+  [
+    "a new century has no leap day, and its years begin as others do",
+    "0 6,18 * * *",
+    "2201-02-28T06:00:00Z",
+    ["2201-02-28T18:00:00Z", "2201-03-01T06:00:00Z", "2201-03-01T18:00:00Z"],
   ],
   ["2000 was a leap year", "0 0 29 2 *", "1999-01-01T00:00:00Z", ["2000-02-29T00:00:00Z"]],
   [
@@ -79,6 +98,18 @@ const KNOWN: readonly (readonly [title: string, expression: string, after: strin
     "0 0 LW * *",
     "2026-01-01T00:00:00Z",
     ["2026-01-30T00:00:00Z", "2026-02-27T00:00:00Z", "2026-03-31T00:00:00Z"],
+  ],
+  [
+    "a weekday may be the 31st",
+    "0 0 * * SAT",
+    "2026-01-24T00:00:00Z",
+    ["2026-01-31T00:00:00Z", "2026-02-07T00:00:00Z"],
+  ],
+  [
+    "thirty days before the last is the first, of months that have 31 days, or the weekday nearest to it",
+    "0 0 L-30W * *",
+    "2026-05-15T00:00:00Z",
+    ["2026-07-01T00:00:00Z", "2026-08-03T00:00:00Z", "2026-10-01T00:00:00Z"],
   ],
   [
     "the weekday nearest to the first never leaves the month",
@@ -140,9 +171,33 @@ test("nothing is left at the end of year 9999, and nothing was before year 1", (
     assert.isNull(nextOccurrence(cron, LATEST))
     assert.isNull(previousOccurrence(cron, EARLIEST))
     assert.isNull(previousOccurrence(cron, EARLIEST + 1))
+    assert.isNull(nextOccurrence(cron, Date.parse("9999-06-02T00:00:00Z")))
+    assert.isNull(previousOccurrence(cron, Date.parse("0001-05-31T00:00:00Z")))
     assert.equal(formatInstant(nextOccurrence(cron, EARLIEST)!).slice(0, 4), "0001")
     assert.equal(formatInstant(previousOccurrence(cron, LATEST)!).slice(0, 4), "9999")
   }
+})
+
+test("what the wall clock still shows in year 9999, or showed in year 1, may lie outside", () => {
+  const lastEvening = parseCron("0 22 31 12 *", { timezone: "America/New_York" })
+  const firstMorning = parseCron("0 5 1 1 *", { timezone: "Asia/Tokyo" })
+
+  assert.isNull(nextOccurrence(lastEvening, Date.parse("9999-12-31T12:00:00Z")))
+  assert.isNull(previousOccurrence(firstMorning, Date.parse("0001-01-02T00:00:00Z")))
+})
+
+test("a job that comes once in decades looks at few spans of its zone", () => {
+  const cron = parseCron("0 0 29 2 +MON", { timezone: "Europe/Berlin" }) as CalendarCron
+  let looks = 0
+  const spanAt = (instant: Instant) => {
+    looks++
+    return cron.zone.spanAt(instant)
+  }
+  const counted = { ...cron, zone: { ...cron.zone, spanAt } }
+
+  assert.equal(formatInstant(nextOccurrence(counted, Date.UTC(2026, 0, 1))!), "2044-02-28T23:00:00Z")
+  assert.equal(formatInstant(previousOccurrence(counted, Date.UTC(2043, 0, 1))!), "2016-02-28T23:00:00Z")
+  assert.isBelow(looks, 10)
 })
 
 test("every occurrence lies within years 1 to 9999", () => {
@@ -177,6 +232,7 @@ test("an interval without an anchor counts from the instant it is asked about", 
 test("an interval ends with year 9999, too", () => {
   assert.isNull(nextOccurrence(parseCron("@every 1h"), LATEST - 1))
   assert.isNull(nextOccurrence(parseCron("@every 1h", { anchor: 0 }), LATEST))
+  assert.equal(nextOccurrence(parseCron("@every 1h", { anchor: LATEST }), LATEST - 1), LATEST)
 })
 
 function nextOf(expression: string, after: string, count: number): string[] {

@@ -28,7 +28,6 @@ const FAR = 3 * DAY
 function nextOnCalendar(cron: CalendarCron, after: Instant): Instant | null {
   const { zone, isFixedTime, dst } = cron
   const from = Math.max(Math.floor(after / SECOND) * SECOND + SECOND, EARLIEST)
-  if (from > LATEST) return null
   let span = zone.spanAt(from)
   while (true) {
     if (isFixedTime && dst.gap === "after" && span.from >= from && swallowedMatch(cron, span) !== null)
@@ -40,7 +39,7 @@ function nextOnCalendar(cron: CalendarCron, after: Instant): Instant | null {
     if (isFixedTime && dst.overlap === "second") end = Math.min(end, span.repeatsFrom)
     const wall = wallAtOrAfter(cron, start)
     if (wall < end) return inYears(wall - span.offset)
-    if (wall === Number.POSITIVE_INFINITY || span.until > LATEST) return null
+    if (span.until > LATEST) return null
 
     const following = zone.spanAt(span.until)
     // Nothing matches between `start` and `wall`: spans that show only that stretch needn't be looked at, nor built.
@@ -55,7 +54,6 @@ function nextOnCalendar(cron: CalendarCron, after: Instant): Instant | null {
 function previousOnCalendar(cron: CalendarCron, before: Instant): Instant | null {
   const { zone, isFixedTime, dst } = cron
   const until = Math.min(Math.ceil(before / SECOND) * SECOND - SECOND, LATEST)
-  if (until < EARLIEST) return null
   let span = zone.spanAt(until)
   while (true) {
     let start = span.from + span.offset
@@ -65,7 +63,7 @@ function previousOnCalendar(cron: CalendarCron, before: Instant): Instant | null
     const wall = wallAtOrBefore(cron, end)
     if (wall >= start) return inYears(wall - span.offset)
     if (isFixedTime && dst.gap === "after" && swallowedMatch(cron, span) !== null) return span.from
-    if (wall === Number.NEGATIVE_INFINITY || span.from <= EARLIEST) return null
+    if (span.from <= EARLIEST) return null
 
     const preceding = zone.spanAt(span.from - SECOND)
     const showsNothingLater = preceding.until + preceding.offset <= end + SECOND
@@ -79,7 +77,6 @@ function previousOnCalendar(cron: CalendarCron, before: Instant): Instant | null
 /** The first matching wall time that the clock jumped over as this span began, on a day that exists in the zone. */
 export function swallowedMatch(cron: CalendarCron, span: Span): number | null {
   const firstWall = span.from + span.offset
-  if (span.seenUntil >= firstWall) return null
   let wall = wallAtOrAfter(cron, span.seenUntil)
   while (isDayLeftOut(span, wall)) wall = wallAtOrAfter(cron, Math.floor(wall / DAY) * DAY + DAY)
   return wall < firstWall ? wall : null

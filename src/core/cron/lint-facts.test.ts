@@ -1,0 +1,129 @@
+import { assert, describe, test } from "vitest"
+import { NOW, told } from "../../../test/support/told-lints.ts"
+import { DAY, HOUR, LATEST, MINUTE } from "../instant.ts"
+import type { LintFacts } from "./lint.ts"
+
+describe("what others know of the schedule", () => {
+  const long = (p50Ms: number, p95Ms: number): LintFacts => ({ duration: { p50Ms, p95Ms, overlap: "skip" } })
+  const slow = (takes: string, outcome: string) =>
+    `L07 warn: One run in twenty takes longer than ${takes}, but the next is due after 5m and overlap is "skip": ${outcome}.`
+
+  test.each<[string, LintFacts, string]>([
+    [
+      "*/5 * * * *",
+      { sameMinute: { others: 10, freeMinute: 7 } },
+      "L06 info: 10 other schedules start in the same minute. A jitter spreads them. → jitter 1m",
+    ],
+    [
+      "0 2 * * *",
+      { sameMinute: { others: 1_041 } },
+      "L06 info: 1,041 other schedules start in the same minute. A jitter spreads them. → jitter 1m",
+    ],
+    [
+      "@every 1h",
+      { sameMinute: { others: 10, freeMinute: 7 } },
+      "L06 info: 10 other schedules start in the same minute. A jitter spreads them. → jitter 1m",
+    ],
+    [
+      "*/5 * * * *",
+      long(5 * MINUTE, 6 * MINUTE),
+      slow("6m", "a run that long makes the next occurrence be skipped"),
+    ],
+    [
+      "*/5 * * * *",
+      long(MINUTE, 12 * MINUTE),
+      slow("12m", "a run that long makes the next 2 occurrences be skipped"),
+    ],
+    ["*/5 * * * *", long(6 * MINUTE, 12 * MINUTE), slow("12m", "about 1 in 2 occurrences will be skipped")],
+    [
+      "*/5 * * * *",
+      { duration: { p95Ms: 6 * MINUTE, overlap: "skip" } },
+      slow("6m", "a run that long makes the next occurrence be skipped"),
+    ],
+    [
+      "@daily",
+      { payloadProblem: "to: expected text" },
+      "L10 error: The payload doesn't match the task's schema: to: expected text",
+    ],
+    [
+      "@daily",
+      { task: { name: "send", workersOnline: 0 } },
+      'L11 warn: No worker that is online offers task "send": its runs will wait.',
+    ],
+    [
+      "@daily",
+      { catchUp: { windowMs: MINUTE, longestGapMs: HOUR } },
+      "L13 warn: Nothing was fired for 1h lately, but an occurrence more than 1m late is dropped: after such a pause it is lost.",
+    ],
+    ["@daily", { until: NOW + 30 * DAY }, "L14 info: It ends within 30 days, at 2026-02-14T00:00:00Z."],
+    ["@daily", { until: NOW }, "L14 info: It ends within 30 days, at 2026-01-15T00:00:00Z."],
+    ["@daily", { until: NOW - 1 }, "L14 info: It ended at 2026-01-14T23:59:59.999Z."],
+    ["@daily", { runsLeft: 30 }, "L14 info: It ends within 30 days, at 2026-02-14T00:00:00Z."],
+    [
+      "@daily",
+      { until: NOW + DAY, runsLeft: 5 },
+      "L14 info: It ends within 30 days, at 2026-01-16T00:00:00Z.",
+    ],
+  ])("%s with %j: %s", (cron, facts, words) => {
+    assert.deepEqual(told(cron, { facts }), [words])
+  })
+
+  test("the shortest distance counts, wherever it lies", () => {
+    const facts: LintFacts = { duration: { p95Ms: 31 * MINUTE, overlap: "skip" } }
+
+    assert.match(told("0 9,12,18 * * *", { facts: long(0, 3 * HOUR + 1) })[0]!, /the next is due after 3h /)
+    assert.deepEqual(told("0 9,12,18 * * *", { facts }), [])
+  })
+
+  test("as many as 50,000 runs are counted to the last", () => {
+    assert.include(
+      told("* * * * * *", { facts: { runsLeft: 50_000 } }),
+      "L14 info: It ends within 30 days, at 2026-01-15T13:53:20Z.",
+    )
+  })
+
+  test("of a schedule with at most one occurrence left nothing is told", () => {
+    const facts: LintFacts = { ...long(0, 400 * DAY), runsLeft: 5 }
+
+    assert.deepEqual(told("0 0 31 12 *", { facts, now: Date.UTC(9999, 11, 30) }), [])
+    assert.deepEqual(told("0 0 1 1 *", { facts, now: LATEST - DAY }), [
+      "L03 error: Doesn't run within five years. Next: never again.",
+    ])
+  })
+
+  test.each<[string, LintFacts]>([
+    ["@daily", { until: NOW + 30 * DAY + 1 }],
+    ["@daily", { runsLeft: 31 }],
+    ["* * * * * *", { runsLeft: 50_001 }],
+    ["0 0 29 2 *", { runsLeft: 5 }],
+  ])("%s with %j: nothing is told", (cron, facts) => {
+    assert.deepEqual(
+      told(cron, { facts }).filter((words) => words.startsWith("L14")),
+      [],
+    )
+  })
+})
+
+describe("more than one run a minute", () => {
+  const logs = (size: string) => `: about ${size} of logs in the next 30 days at their present size`
+
+  test.each<[string, LintFacts, string]>([
+    ["*/30 * * * * *", {}, "2,880 runs on each day it runs"],
+    ["@every 7s", {}, "12,343 runs on each day it runs"],
+    ["* * 9 * * 1", { logBytesPerRun: 100 }, `3,600 runs on each day it runs${logs("1.4 MiB")}`],
+    ["* * * * * *", { logBytesPerRun: 100 }, `86,400 runs on each day it runs${logs("247 MiB")}`],
+    ["* * 9 * 1 *", { logBytesPerRun: 100 }, `3,600 runs on each day it runs${logs("5.8 MiB")}`],
+    ["* * * * * *", { logBytesPerRun: 5_120 / 2_592_000 }, `86,400 runs on each day it runs${logs("5 KiB")}`],
+    ["* * * * * *", { logBytesPerRun: 0 }, `86,400 runs on each day it runs${logs("0 B")}`],
+    ["* * * * * *", { logBytesPerRun: 1 / 2_592 }, `86,400 runs on each day it runs${logs("1000 B")}`],
+    ["* * * * * *", { logBytesPerRun: 1e9 }, `86,400 runs on each day it runs${logs("2357 TiB")}`],
+  ])("%s with %j: makes %s", (cron, facts, words) => {
+    assert.deepEqual(told(cron, { facts }), [`L12 info: Makes ${words}.`])
+  })
+
+  test("only days that are still to come have logs", () => {
+    const words = told("* * * * * *", { facts: { logBytesPerRun: 100 }, now: Date.UTC(9999, 11, 30) })
+
+    assert.deepEqual(words, [`L12 info: Makes 86,400 runs on each day it runs${logs("16 MiB")}.`])
+  })
+})

@@ -1,0 +1,122 @@
+import { assert, describe, test } from "vitest"
+import { thrownBy } from "../../test/support/records.ts"
+import { checked, type Kind, type Place } from "./checked.ts"
+import { MINUTE } from "./instant.ts"
+import {
+  callback,
+  choice,
+  duration,
+  list,
+  objectWith,
+  payload,
+  record,
+  required,
+  text,
+  unread,
+} from "./kinds.ts"
+import { LOOKUP, RUN_ID, SCHEDULE_ID, TASK_NAME, taskOr } from "./limits.ts"
+
+const PLACE: Place = { door: { code: "BELFRY_RUN_INVALID", subject: "enqueue" }, option: "given" }
+
+const messageOf = (kind: Kind<unknown>, value: unknown) => thrownBy(() => kind.read(value, PLACE)).message
+
+describe("what is allowed, in words", () => {
+  test.each([
+    [duration(), "a duration"],
+    [duration({ min: 1 }), "a duration of at least 1ms"],
+    [duration({ max: MINUTE }), "a duration of at most 1m"],
+    [duration({ min: 1, max: MINUTE }), "a duration from 1ms to 1m"],
+    [choice("one"), '"one"'],
+    [choice("one", "two", "three"), '"one", "two" or "three"'],
+    [list(text({ min: 0, max: 5 }), { min: 1, max: 2 }), "a list of 1 to 2, each text of 0 to 5 characters"],
+    [record({ limit: duration(), key: LOOKUP }), "an object with limit, key"],
+  ])("%j", (kind, words) => {
+    assert.equal(kind.allowed, words)
+  })
+})
+
+describe("a name", () => {
+  test.each([
+    ["a task", TASK_NAME, "mail.send:v2/to_all-users"],
+    ["a schedule", SCHEDULE_ID, "Nightly_report-2"],
+    ["a run", RUN_ID, "report@2026-03-10T08:00:00Z~2+x/y_z.1"],
+  ])("of %s is taken", (_, kind, name) => {
+    assert.equal(kind.read(name, PLACE), name)
+  })
+
+  test.each([
+    ["a task", TASK_NAME, 200],
+    ["a schedule", SCHEDULE_ID, 200],
+    ["a run", RUN_ID, 300],
+  ])("of %s has a longest length", (_, kind, max) => {
+    assert.equal(kind.read("x".repeat(max), PLACE), "x".repeat(max))
+    assert.match(messageOf(kind, "x".repeat(max + 1)), /^enqueue: given is "x+…"; use 1 to/)
+  })
+
+  test.each([
+    ["a task", TASK_NAME, "send mail"],
+    ["a schedule", SCHEDULE_ID, "report@1"],
+    ["a run", RUN_ID, "report 1"],
+  ])("of %s has no other character, wherever it stands", (_, kind, name) => {
+    for (const wrong of [name, `!${name.replace(/[ @]/, "")}`, `${name.replace(/[ @]/, "")}!`])
+      assert.match(messageOf(kind, wrong), /^enqueue: given is ".*"; use 1 to/)
+  })
+
+  test("that is a number is refused, though its digits would do", () => {
+    assert.match(messageOf(TASK_NAME, 5), /^enqueue: given is 5; use 1 to 200 letters/)
+  })
+
+  test("of a task is taken from the task, too", () => {
+    const kind = taskOr(TASK_NAME)
+
+    assert.equal(kind.read("send", PLACE), "send")
+    assert.equal(kind.read({ name: "send" }, PLACE), "send")
+    assert.match(messageOf(kind, {}), /^enqueue: given is undefined; use 1 to 200/)
+    assert.match(messageOf(kind, null), /^enqueue: given is undefined; use 1 to 200/)
+  })
+})
+
+describe("an object", () => {
+  const CLOCK = objectWith<{ now(): number; sleep(): void }>(["now", "sleep"], "a clock")
+
+  test("has its members itself or by its class", () => {
+    class Clock {
+      now = () => 0
+      sleep() {}
+    }
+    const clock = new Clock()
+
+    assert.equal(CLOCK.read(clock, PLACE), clock)
+  })
+
+  test.each([{ now: 1 }, null, undefined, "clock", () => 0])(
+    "without all of them is refused: %j",
+    (value) => {
+      assert.match(messageOf(CLOCK, value), /^enqueue: given is .*; use a clock\.$/)
+    },
+  )
+})
+
+test("a callback is a function", () => {
+  const call = () => 0
+
+  assert.equal(callback().read(call, PLACE), call)
+  assert.equal(messageOf(callback(), "call"), 'enqueue: given is "call"; use a function.')
+})
+
+test("a payload is kept as it is, and null is one", () => {
+  const table = { payload, key: LOOKUP }
+
+  assert.deepEqual(checked({ payload: null, key: null }, table, PLACE.door), {
+    payload: null,
+    key: undefined,
+  })
+  assert.deepEqual(checked({ payload: [1] }, table, PLACE.door), { payload: [1], key: undefined })
+})
+
+test("an option that is checked elsewhere is passed on; if it is required and missing, the guide is named", () => {
+  const error = thrownBy(() => checked({}, { argv: required(unread) }, PLACE.door))
+
+  assert.equal(unread.read("as it is", PLACE), "as it is")
+  assert.equal(error.message, "enqueue: argv is undefined; use what its guide says.")
+})

@@ -1,0 +1,45 @@
+import { assert, test } from "vitest"
+import { plain, shown } from "./shown.ts"
+
+const LONG = "x".repeat(81)
+
+test.each([
+  ["text", '"text"'],
+  ['with "quotes"\n', '"with \\"quotes\\"\\n"'],
+  ["x".repeat(80), `"${"x".repeat(80)}"`],
+  [LONG, `"${"x".repeat(80)}…"`],
+  [12n, "12n"],
+  [10n ** 100n, `1${"0".repeat(79)}n`],
+  [Symbol("secret"), "a symbol"],
+  [() => "secret", "a function"],
+  [null, "null"],
+  [undefined, "undefined"],
+  [-1.5, "-1.5"],
+  [true, "true"],
+  [[1, 2], "a list of 2"],
+  [{ password: "secret" }, "an object"],
+  [new Date(0), "1970-01-01T00:00:00.000Z"],
+  [new Date(Number.NaN), "an invalid Date"],
+])("a message shows %o as %s", (value, words) => {
+  assert.equal(shown(value), words)
+})
+
+test.each([
+  ["text", "text"],
+  ["x".repeat(80), "x".repeat(80)],
+  [LONG, `"${"x".repeat(80)}…"`],
+  [5, 5],
+  [false, false],
+  [null, "null"],
+  [{ password: "secret" }, "an object"],
+])("the details of an error hold %o as %o", (value, kept) => {
+  assert.equal(plain(value), kept)
+})
+
+test("an object that throws at whoever looks at it is unreadable", () => {
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+
+  assert.equal(shown(proxy), "an unreadable object")
+  assert.equal(plain(proxy), "an unreadable object")
+})

@@ -1,0 +1,41 @@
+import { assert, test } from "vitest"
+import { planFire } from "./fire.ts"
+import { NO_FACTS, planOf } from "./plan.ts"
+import { NO_PROGRESS, NO_RUNS } from "./schedule.ts"
+import { endUnreadable, unreadableSchedule } from "./unreadable.ts"
+
+const WHY = "payload is no JSON"
+
+test("a schedule that can't be read has what is known of it, why the rest isn't, and else nothing", () => {
+  const schedule = unreadableSchedule({ id: "report", version: 7, task: "send", tags: ["a"] }, WHY)
+
+  assert.deepEqual(schedule, {
+    ...{ id: "report", version: 7, task: "send", tags: ["a"] },
+    triggers: [{ kind: "unreadable", why: WHY }],
+    ...{ revision: 1, createdAt: 0, updatedAt: 0, declaredAs: null, owner: null, release: 0 },
+    ...{ payload: null, timezone: "UTC", dst: { gap: "after", overlap: "first" } },
+    ...{ priority: 0, jitterMs: 0, spacingMs: 0, startsAt: null, endsAt: null, maxRuns: null },
+    catchUp: { policy: "none", graceMs: 0, windowMs: 0, limit: 0 },
+    overlap: { policy: "skip", limit: 0 },
+    ...{ maxConcurrentRuns: null, dependsOn: [], retry: null, timeoutMs: null },
+    ...{ enabled: true, removeWhenFinished: false, description: "" },
+    ...NO_PROGRESS,
+    ...NO_RUNS,
+    lastError: WHY,
+  })
+  assert.deepInclude(unreadableSchedule({ id: "report", version: 7 }, WHY), { task: "", tags: [] })
+})
+
+test("it fires nothing, and waits to be mended", () => {
+  const schedule = unreadableSchedule({ id: "report", version: 7, nextRunAt: 5, coveredUntil: 0 }, WHY)
+
+  assert.deepEqual(planFire(schedule, NO_FACTS, 10), planOf(schedule, { nextRunAt: null, lastError: WHY }))
+})
+
+test("a run that can't be read fails for good, by the attempt that found out", () => {
+  assert.deepEqual(endUnreadable({ id: "r1", attempt: 3 }, WHY), {
+    ...{ runId: "r1", ifState: "running", ifAttempt: 3 },
+    ...{ state: "failed", claimableInMs: null, failures: 1, lost: 0, outcome: "failed" },
+    ...{ message: null, details: null, error: WHY, reason: "unreadable", by: null, progress: null },
+  })
+})

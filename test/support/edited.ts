@@ -1,0 +1,28 @@
+import { planFire } from "../../src/core/fire.ts"
+import type { ScheduleOptions } from "../../src/core/options.ts"
+import { factsAfter, NO_FACTS } from "../../src/core/plan.ts"
+import type { Edit, Schedule } from "../../src/core/schedule.ts"
+import { aDefinition, applied, at, ledger } from "./records.ts"
+
+/** Schedules to which somebody wrote past our door, for tests. */
+
+export function edit(when: string, was: ScheduleOptions, more: Partial<Edit> = {}): Edit {
+  return { at: at(when), by: "ada", was: { ...aDefinition(was), paused: null }, ...more }
+}
+
+/** As a store hands it out: due, with what was written to it. */
+export function edited(schedule: Schedule, ...edits: readonly Edit[]): Schedule {
+  return { ...schedule, nextRunAt: edits[0]!.at, edits }
+}
+
+/** Until nothing more is due at `now`. */
+export function planned(schedule: Schedule, now = at("15:00")) {
+  const first = planFire(schedule, NO_FACTS, now)
+  const { edits: _, ...settled } = applied(schedule, first)
+  const isDue = settled.nextRunAt !== null && settled.nextRunAt <= now
+  const second = isDue ? planFire(settled, factsAfter(NO_FACTS, first), now) : null
+  return {
+    runs: ledger([...first.runs, ...(second?.runs ?? [])]),
+    after: second === null ? settled : applied(settled, second),
+  }
+}

@@ -1,0 +1,19 @@
+import type { CronOptions } from "../../src/core/cron/cron.ts"
+import { type Lint, type LintFacts, lintCron } from "../../src/core/cron/lint.ts"
+import { parseCron } from "../../src/core/cron/parse.ts"
+
+/** A Thursday. */
+export const NOW = Date.UTC(2026, 0, 15)
+
+interface About {
+  readonly options?: CronOptions
+  readonly facts?: LintFacts
+  readonly now?: number
+}
+
+/** `L01 warn: …`, with the fix behind an arrow if there is one. */
+export function told(cron: string, { options, facts, now = NOW }: About = {}): readonly string[] {
+  const words = ({ code, severity, message, fix }: Lint) =>
+    `${code} ${severity}: ${message}${fix === undefined ? "" : ` → ${fix.option} ${fix.value}`}`
+  return lintCron(parseCron(cron, options), now, facts).map(words)
+}
