@@ -17,7 +17,12 @@ import { editSchedule, requireSchedule, steerSchedule } from "./change-schedule.
 import { checkDependencies } from "./dependencies.ts"
 import { type Ledger, type LedgerPage, readLedger } from "./ledger.ts"
 import { type OccurrenceView, upcoming } from "./preview.ts"
-import { changedOptions, SCHEDULE_CHANGES, type ScheduleChanges } from "./schedule-options.ts"
+import {
+  changedOptions,
+  checkableChanges,
+  SCHEDULE_CHANGES,
+  type ScheduleChanges,
+} from "./schedule-options.ts"
 import {
   BACKFILL_OPTIONS,
   BACKFILL_PLAN,
@@ -140,12 +145,14 @@ export class Schedules {
   /** Changes only what is named; the next occurrence moves only if what is changed says when. */
   async update(id: string, changes: ScheduleChanges, based: { ifRevision: number }): Promise<ScheduleView> {
     const scheduleId = idOf(id, "update")
-    const given = checked(changes, SCHEDULE_CHANGES, scheduleDoor(scheduleId))
+    const door = scheduleDoor(scheduleId)
+    const given = checked(checkableChanges(changes, null), SCHEDULE_CHANGES, door)
     const { ifRevision } = checked(based, UPDATE_BASE, doorOf("update"))
     await this.#ready()
     const edited = await editSchedule(this.#store, scheduleId, {
       ifRevision,
       define: async (stored) => {
+        checked(checkableChanges(changes, stored), SCHEDULE_CHANGES, door)
         const payload = given.payload === undefined ? stored.payload : given.payload
         await this.#checkPayload(stored.task, payload)
         const { task, owner, release } = stored

@@ -13,6 +13,7 @@ import {
 } from "../core/schedule.ts"
 import type { Trigger } from "../core/timetable.ts"
 import { timetableInWords } from "../core/timetable-words.ts"
+import type { UnreadOptions } from "../core/unread-options.ts"
 import type { LogLevel, StoredLogLine, Worker } from "../store/store.ts"
 
 /** Records as users see them: instants are Dates, and what can be derived is there to read. */
@@ -76,7 +77,7 @@ export type TriggerView =
   | { readonly kind: "cron"; readonly cron: string; readonly dayMatch: "either" | "both" }
   | { readonly kind: "every"; readonly everyMs: number; readonly anchor: Date | null }
   | { readonly kind: "at"; readonly at: Date }
-  | { readonly kind: "unreadable"; readonly why: string }
+  | { readonly kind: "unreadable"; readonly why: string; readonly options?: UnreadOptions }
 
 function triggerView(trigger: Trigger): TriggerView {
   if (trigger.kind === "at") return { kind: "at", at: new Date(trigger.at) }

@@ -68,7 +68,7 @@ export const SQL_FACE = `
     if jsonb_typeof(schedule.options -> 'dependsOn') = 'array' then
       select d.named into missing
       from (
-        select coalesce(each ->> 'schedule', each ->> 'scheduleId') as named
+        select each ->> 'schedule' as named
         from jsonb_array_elements(schedule.options -> 'dependsOn') as each
       ) as d
       where d.named = schedule.id
