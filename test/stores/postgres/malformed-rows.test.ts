@@ -100,7 +100,7 @@ const ROWS: readonly (readonly [column: string, value: string, said: RegExp])[] 
   ["task", "''", /schedules_task_is/],
   ["task", "null", /null value in column "task"/],
   ["task", "repeat('x', 12800)", /schedules_task_is/],
-  ["function", "''", /schedules_function_is/],
+  ["function", "'app.close_day'", /has both the task "report" and the function "app\.close_day"/],
   ["description", "repeat('x', 100000)", /schedules_description_is/],
   ["id", "E'$(touch /tmp/x)\\x1b]0;x'", /not valid/],
   ["id", "repeat('x', 2000)", /not valid/],
@@ -154,13 +154,22 @@ test("a row's instants are whole milliseconds, so that what is due now is due at
 })
 
 test.each([
-  ["no task", "select belfry.enqueue('')", /runs_task_is/],
-  ["a priority beyond all", "select belfry.enqueue('report', priority => 2000000000)", /runs_priority_is/],
+  ["a run of no task", "select belfry.enqueue('')", /runs_task_is/],
   [
-    "an unknown state",
+    "a run of a priority beyond all",
+    "select belfry.enqueue('report', priority => 2000000000)",
+    /runs_priority_is/,
+  ],
+  [
+    "a run in an unknown state",
     "insert into belfry.runs (id, task, state, triggered_by) values ('r', 't', 'done', 'api')",
     /runs_state_is/,
   ],
-])("a run with %s is refused", async (_, statement, said) => {
+  [
+    "a function without a name",
+    "insert into belfry.schedules (id, cron, function) values ('y', '@daily', '')",
+    /schedules_function_is/,
+  ],
+])("%s is refused", async (_, statement, said) => {
   await assert.rejects(psql.query(statement), said)
 })
