@@ -41,7 +41,7 @@ const ROWS: readonly (readonly [column: string, value: string, said: RegExp])[] 
   ["options", `'{"timeoutMs": 5000}'`, /timeoutMs is not an option.*timeout/],
   ["options", `'{"release": 5}'`, /release is not an option/],
   ["options", `'{"timezone": "Asia/Tokyo"}'`, /timezone.*column timezone/],
-  ["options", `'{"jitter": "x"}'`, /jitter "x"/],
+  ["options", `'{"jitter": "x"}'`, /jitter.*"x"/],
   ["options", `'{"catchUp": {"policy": "all", "grace": 0, "window": 1e15}}'`, /catchUp\.window/],
   ["options", `'{"catchUp": "all"}'`, /catchUp "all" needs overlap/],
   ["options", `'{"overlap": 5}'`, /overlap is 5/],
