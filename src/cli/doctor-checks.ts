@@ -90,13 +90,21 @@ function brokenChecks(broken: ReturnType<typeof sortedOut>["broken"]): readonly 
   if (broken.length === 0) return [ok("broken", "every schedule can be planned")]
   const told = broken
     .slice(0, BROKEN_TOLD)
-    .map(({ id, problem: why }) =>
-      problem("broken", `${id} can't be planned: ${why}`, `Mend it: belfry schedule set ${id}`),
+    .map(({ id, problem: why, unread }) =>
+      problem("broken", `${id} can't be planned: ${why}`, mendingWords(id, unread)),
     )
   const more = broken.length - told.length
   return more === 0
     ? told
     : [...told, problem("broken", `and ${more} more`, "See: belfry schedule list --status broken")]
+}
+
+function mendingWords(id: string, unread: readonly string[]): string {
+  // Names that somebody wrote by SQL may be anything; a command is given only where it can be pasted.
+  if (unread.length === 0 || !unread.every((name) => /^[\w-]+$/.test(name)))
+    return `Mend it: belfry schedule set ${id}`
+  const unset = unread.map((name) => `--unset ${name}`).join(" ")
+  return `Take away what can't be read, or give it another value: belfry schedule set ${id} ${unset}`
 }
 
 /** Such a schedule waits for a success that can't come. */

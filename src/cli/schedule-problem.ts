@@ -1,4 +1,5 @@
 import { defineSchedule } from "../core/definition.ts"
+import { unreadOptionsIn } from "../core/unread-options.ts"
 import type { ScheduleView } from "../scheduler/views.ts"
 import { definitionOf, leanOptions } from "./view-definition.ts"
 
@@ -21,14 +22,22 @@ export function problemIn(schedule: ScheduleView): string | null {
 /** Schedules that can be planned, and the others with their problems. */
 export function sortedOut(schedules: readonly ScheduleView[]): {
   readonly sound: readonly ScheduleView[]
-  readonly broken: readonly { readonly id: string; readonly problem: string }[]
+  /** `unread` names the options that can't be read, if it is those. */
+  readonly broken: readonly {
+    readonly id: string
+    readonly problem: string
+    readonly unread: readonly string[]
+  }[]
 } {
   const sound: ScheduleView[] = []
-  const broken: { id: string; problem: string }[] = []
+  const broken: { id: string; problem: string; unread: readonly string[] }[] = []
   for (const schedule of schedules) {
     const problem = problemIn(schedule)
     if (problem === null) sound.push(schedule)
-    else broken.push({ id: schedule.id, problem })
+    else {
+      const unread = unreadOptionsIn(schedule.triggers)?.options.unread ?? []
+      broken.push({ id: schedule.id, problem, unread })
+    }
   }
   return { sound, broken }
 }

@@ -39,18 +39,39 @@ export function defineSchedule(options: ScheduleOptions, context: DefinitionCont
   const door = scheduleDoor(checkId(context.id))
   const task = checkedValue(context.task, required(TASK_NAME), { door, option: "task" })
   const given = checked(options, SCHEDULE_OPTIONS, door)
-  const { startsAt = null, endsAt = null, catchUp = DEFAULT_CATCH_UP, dependsOn = [] } = given
-  if (startsAt !== null && endsAt !== null && endsAt < startsAt)
-    throw refusal({ door, option: "endsAt" }, "is before startsAt")
-  if (dependsOn.some(({ scheduleId }) => scheduleId === context.id))
+  const policies = policiesOf(given, door)
+  if (policies.dependsOn.some(({ scheduleId }) => scheduleId === context.id))
     throw refusal({ door, option: "dependsOn" }, "names the schedule itself")
   const definition: ScheduleDefinition = {
     task,
     payload: toPayload(context.payload, `Payload of schedule "${context.id}"`),
     triggers: triggersOf(given, context, door),
     timezone: given.timezone ?? "UTC",
-    dst: given.dst ?? DEFAULT_DST,
     priority: given.priority ?? 0,
+    ...policies,
+    enabled: given.enabled ?? true,
+    tags: given.tags ?? [],
+    description: given.description ?? "",
+    owner: context.owner,
+    release: context.release,
+  }
+  checkTimetable(context.id, definition)
+  return definition
+}
+
+/** What a definition says beside what runs, when, and for whom. */
+export type Policies = Pick<
+  ScheduleDefinition,
+  | ("dst" | "jitterMs" | "spacingMs" | "startsAt" | "endsAt" | "maxRuns" | "removeWhenFinished" | "catchUp")
+  | ("overlap" | "maxConcurrentRuns" | "dependsOn" | "retry" | "timeoutMs")
+>
+
+export function policiesOf(given: Checked<typeof POLICY_OPTIONS>, door: Door): Policies {
+  const { startsAt = null, endsAt = null, catchUp = DEFAULT_CATCH_UP } = given
+  if (startsAt !== null && endsAt !== null && endsAt < startsAt)
+    throw refusal({ door, option: "endsAt" }, "is before startsAt")
+  return {
+    dst: given.dst ?? DEFAULT_DST,
     jitterMs: given.jitter ?? 0,
     spacingMs: given.spacing ?? 0,
     startsAt,
@@ -60,17 +81,10 @@ export function defineSchedule(options: ScheduleOptions, context: DefinitionCont
     catchUp,
     overlap: overlapOf(given.overlap, catchUp, door),
     maxConcurrentRuns: given.maxConcurrentRuns ?? null,
-    dependsOn,
+    dependsOn: given.dependsOn ?? [],
     retry: given.retry ?? null,
     timeoutMs: given.timeout ?? null,
-    enabled: given.enabled ?? true,
-    tags: given.tags ?? [],
-    description: given.description ?? "",
-    owner: context.owner,
-    release: context.release,
   }
-  checkTimetable(context.id, definition)
-  return definition
 }
 
 /** A schedule that has never been: planned from now, nothing fired. */
@@ -111,12 +125,8 @@ const TRIGGER_OPTIONS = {
 
 const TRIGGERS_MAX = 32
 
-export const SCHEDULE_OPTIONS = {
-  ...TRIGGER_OPTIONS,
-  triggers: list(record(TRIGGER_OPTIONS), { min: 1, max: TRIGGERS_MAX }),
-  timezone: text({ min: 1, max: 100 }),
+export const POLICY_OPTIONS = {
   dst: DST,
-  priority: PRIORITY,
   jitter: duration(),
   spacing: duration(),
   startsAt: instant,
@@ -129,6 +139,14 @@ export const SCHEDULE_OPTIONS = {
   dependsOn: DEPENDS_ON,
   retry: RETRY,
   timeout: duration({ min: 1 }),
+} satisfies Partial<Record<keyof ScheduleOptions, Kind<unknown>>>
+
+export const SCHEDULE_OPTIONS = {
+  ...TRIGGER_OPTIONS,
+  triggers: list(record(TRIGGER_OPTIONS), { min: 1, max: TRIGGERS_MAX }),
+  timezone: text({ min: 1, max: 100 }),
+  priority: PRIORITY,
+  ...POLICY_OPTIONS,
   enabled: flag,
   tags: list(TAG, { max: TAGS_MAX }),
   description: DESCRIPTION,

@@ -33,6 +33,10 @@ export function parseInstant(value: Date | number | string, what = "instant"): I
 
 export const PASS_AN_INSTANT = 'Pass a Date, or text with an offset such as "2026-03-27T07:00:00Z"'
 
+export function isInstant(value: unknown): value is Instant {
+  return Number.isInteger(value) && (value as number) >= EARLIEST && (value as number) <= LATEST
+}
+
 /** Null if it is no instant. Minus zero becomes zero. */
 export function instantOf(value: unknown): Instant | null {
   const instant = typeof value === "string" ? parseText(value) : toNumber(value)

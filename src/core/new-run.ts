@@ -4,6 +4,7 @@ import { type Occurrence, rangeIdOf, runIdOf } from "./occurrence.ts"
 import type { Missed, NewRun, RunRequest, SkipReason } from "./run.ts"
 import { concurrencyKeyOf, type Schedule, timetableOf } from "./schedule.ts"
 import { nextInTimetable, type Trigger } from "./timetable.ts"
+import { timesIn } from "./unread-options.ts"
 
 /** The run an occurrence becomes. */
 export function newRunOf(
@@ -124,5 +125,5 @@ export function triggerText(trigger: Trigger): string {
 }
 
 export function describeTriggers(triggers: readonly Trigger[]): string {
-  return triggers.map(triggerText).join(", ")
+  return timesIn(triggers).map(triggerText).join(", ")
 }

@@ -42,13 +42,16 @@ export const OVERLAP = shortOr("policy", {
 })
 
 /** A queue holds one waiting run by default; where every missed occurrence is to run, it holds as many as are kept. */
+export function usualLimit(catchUp: CatchUp): number {
+  return catchUp.policy === "all" ? Math.min(catchUp.limit, QUEUE_MAX) : 1
+}
+
 export function overlapOf(
   given: { readonly policy: Overlap["policy"]; readonly limit?: number | undefined } | undefined,
   catchUp: CatchUp,
   door: Door,
 ): Overlap {
-  const usual = catchUp.policy === "all" ? Math.min(catchUp.limit, QUEUE_MAX) : 1
-  const { policy, limit = usual } = given ?? { policy: "skip" }
+  const { policy, limit = usualLimit(catchUp) } = given ?? { policy: "skip" }
   if (catchUp.policy === "all" && (policy === "skip" || policy === "replace")) {
     throw refusal(
       { door, option: "catchUp" },

@@ -1,6 +1,6 @@
 import { DURATION_MAX } from "./duration.ts"
 import { BelfryError } from "./errors.ts"
-import { EARLIEST, type Instant, LATEST, SECOND } from "./instant.ts"
+import { isInstant, SECOND } from "./instant.ts"
 import type { Schedule } from "./schedule.ts"
 import type { Trigger } from "./timetable.ts"
 
@@ -51,10 +51,6 @@ function isTrigger(trigger: Trigger): boolean {
 
 function isRecord(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value)
-}
-
-function isInstant(value: unknown): value is Instant {
-  return Number.isInteger(value) && (value as number) >= EARLIEST && (value as number) <= LATEST
 }
 
 function isInstantOrNull(value: unknown): boolean {

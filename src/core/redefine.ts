@@ -2,6 +2,7 @@ import type { Instant } from "./instant.ts"
 import { changedFields, definitionOf } from "./reconcile.ts"
 import type { Schedule, ScheduleDefinition } from "./schedule.ts"
 import { planAnew } from "./steer.ts"
+import { timesIn } from "./unread-options.ts"
 
 /** The parts of a definition that say which instants are occurrences, and those that say when one is due. */
 const OCCURRENCES: readonly string[] = ["triggers", "timezone", "dst", "startsAt", "endsAt"]
@@ -28,6 +29,12 @@ export function redefine(
   }
   if (!fields.some((field) => TIMING.includes(field))) return edited
   // What an operator said of an occurrence means nothing to another timetable.
-  const isOther = fields.some((field) => OCCURRENCES.includes(field))
+  const others = changedFields(timesOf(stored), timesOf(definition))
+  const isOther = others.some((field) => OCCURRENCES.includes(field))
   return planAnew(isOther ? { ...edited, overrides: [] } : edited, now)
+}
+
+/** Options that couldn't be read, or can be again, are no other timetable. */
+function timesOf(definition: ScheduleDefinition): ScheduleDefinition {
+  return { ...definition, triggers: timesIn(definition.triggers) }
 }

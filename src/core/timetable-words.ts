@@ -1,10 +1,13 @@
 import { describeCron } from "./cron/describe.ts"
 import { formatInstant } from "./instant.ts"
 import { cronOf, type Timetable, type Trigger } from "./timetable.ts"
+import { timesIn } from "./unread-options.ts"
 
 /** When a schedule occurs, for people: each trigger's sentence, in the schedule's own zone. */
 export function timetableInWords(timetable: Timetable): string {
-  return timetable.triggers.map((trigger) => triggerInWords(timetable, trigger)).join("; ")
+  return timesIn(timetable.triggers)
+    .map((trigger) => triggerInWords(timetable, trigger))
+    .join("; ")
 }
 
 function triggerInWords(timetable: Timetable, trigger: Trigger): string {

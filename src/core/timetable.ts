@@ -3,6 +3,7 @@ import { parseCron } from "./cron/parse.ts"
 import { nextOccurrence, previousOccurrence } from "./cron/search.ts"
 import { BelfryError } from "./errors.ts"
 import { EARLIEST, type Instant, LATEST } from "./instant.ts"
+import type { UnreadOptions } from "./unread-options.ts"
 
 /** When a schedule occurs, as plain data; several triggers add up, and the same instant twice is one occurrence. */
 export interface Timetable {
@@ -21,7 +22,7 @@ export type Trigger =
   | { readonly kind: "every"; readonly everyMs: number; readonly anchor: Instant | null }
   | { readonly kind: "at"; readonly at: Instant }
   /** Written past our door, where a store lets others write: whoever plans it learns why it can't be. */
-  | { readonly kind: "unreadable"; readonly why: string }
+  | { readonly kind: "unreadable"; readonly why: string; readonly options?: UnreadOptions }
 
 const NEVER = Number.POSITIVE_INFINITY
 

@@ -1,10 +1,11 @@
 import type { Kind } from "../core/checked.ts"
-import { SCHEDULE_OPTIONS } from "../core/definition.ts"
+import { POLICY_OPTIONS, SCHEDULE_OPTIONS } from "../core/definition.ts"
 import { BelfryError } from "../core/errors.ts"
 import { payload } from "../core/kinds.ts"
-import type { ScheduleOptions, TriggerOptions } from "../core/options.ts"
+import { leanBesideTriggers, leanTriggers } from "../core/lean-options.ts"
+import type { ScheduleOptions } from "../core/options.ts"
 import type { ScheduleDefinition } from "../core/schedule.ts"
-import type { Trigger } from "../core/timetable.ts"
+import { timesIn, unreadOptionsIn } from "../core/unread-options.ts"
 
 /** What may be changed of a schedule; null takes an option away. */
 export type ScheduleChanges = {
@@ -20,12 +21,18 @@ export const SCHEDULE_CHANGES = { ...SCHEDULE_OPTIONS, payload } satisfies Recor
 
 const TRIGGERS = ["cron", "dayMatch", "every", "anchor", "at", "in", "triggers"] as const
 
-/** The options that would define what is stored, with the changes laid over them. Only known options are looked at. */
+/**
+ * The options that would define what is stored, with the changes laid over them. Options that can't be read are given as they
+ * are written, unless they are changed: whoever defines the schedule by them is told what is wrong.
+ */
 export function changedOptions(stored: ScheduleDefinition, changes: ScheduleChanges): ScheduleOptions {
   // A new trigger replaces all there were: adding one is done by naming them all. So those that can't be read are mended.
   const isRetimed = TRIGGERS.some((option) => changes[option] !== undefined && changes[option] !== null)
-  const merged: Record<string, unknown> = { ...optionsOf(isRetimed ? { ...stored, triggers: [] } : stored) }
-  if (isRetimed) delete merged["triggers"]
+  const merged: Record<string, unknown> = {
+    ...(isRetimed ? {} : { triggers: keptTriggers(stored) }),
+    ...leanBesideTriggers(stored),
+  }
+  for (const name of misplacedIn(stored, changes)) delete merged[name]
   for (const option of Object.keys(SCHEDULE_OPTIONS) as (keyof ScheduleOptions)[]) {
     const value = changes[option]
     if (value === null) delete merged[option]
@@ -34,56 +41,45 @@ export function changedOptions(stored: ScheduleDefinition, changes: ScheduleChan
   return merged as ScheduleOptions
 }
 
-/** The inverse of `defineSchedule`. */
-export function optionsOf(definition: ScheduleDefinition): ScheduleOptions {
-  const { catchUp, overlap, retry } = definition
-  return {
-    triggers: definition.triggers.map(triggerOptions),
-    timezone: definition.timezone,
-    dst: definition.dst,
-    priority: definition.priority,
-    jitter: definition.jitterMs,
-    spacing: definition.spacingMs,
-    removeWhenFinished: definition.removeWhenFinished,
-    catchUp: {
-      policy: catchUp.policy,
-      grace: catchUp.graceMs,
-      window: catchUp.windowMs,
-      limit: catchUp.limit,
-    },
-    overlap: overlap.policy === "queue" ? { policy: "queue", limit: overlap.limit } : overlap.policy,
-    dependsOn: definition.dependsOn.map(({ scheduleId, withinMs }) => ({
-      schedule: scheduleId,
-      within: withinMs,
-    })),
-    enabled: definition.enabled,
-    tags: definition.tags,
-    description: definition.description,
-    ...(definition.startsAt === null ? {} : { startsAt: definition.startsAt }),
-    ...(definition.endsAt === null ? {} : { endsAt: definition.endsAt }),
-    ...(definition.maxRuns === null ? {} : { maxRuns: definition.maxRuns }),
-    ...(definition.maxConcurrentRuns === null ? {} : { maxConcurrentRuns: definition.maxConcurrentRuns }),
-    ...(definition.timeoutMs === null ? {} : { timeout: definition.timeoutMs }),
-    ...(retry === null
-      ? {}
-      : {
-          retry: {
-            attempts: retry.attempts,
-            backoff: retry.backoff,
-            delay: retry.baseMs,
-            maxDelay: retry.maxMs,
-            jitter: retry.jitter,
-          },
-        }),
-  }
+/** What a row has among its options and shouldn't: each has to be named, if only to take it away. */
+function misplacedIn({ triggers }: ScheduleDefinition, changes: ScheduleChanges): readonly string[] {
+  const problem = unreadOptionsIn(triggers)
+  if (problem === null) return []
+  const misplaced = problem.options.unread.filter((name) => !Object.hasOwn(POLICY_OPTIONS, name))
+  const left = misplaced.filter((name) => (changes as Record<string, unknown>)[name] === undefined)
+  if (left.length === 0) return misplaced
+  const text = `${problem.why} Take ${left.join(", ")} away in the same step.`
+  throw new BelfryError("BELFRY_SCHEDULE_INVALID", text)
 }
 
-function triggerOptions(trigger: Trigger): TriggerOptions {
-  if (trigger.kind === "cron") return { cron: trigger.cron, dayMatch: trigger.dayMatch }
-  if (trigger.kind === "at") return { at: trigger.at }
-  if (trigger.kind === "unreadable") {
+function keptTriggers({ triggers }: ScheduleDefinition): ReturnType<typeof leanTriggers> {
+  for (const trigger of timesIn(triggers)) {
+    if (trigger.kind !== "unreadable") continue
     const text = `${trigger.why} Name its whole timetable anew, such as cron.`
     throw new BelfryError("BELFRY_SCHEDULE_INVALID", text)
   }
-  return { every: trigger.everyMs, ...(trigger.anchor === null ? {} : { anchor: trigger.anchor }) }
+  return leanTriggers(triggers)
+}
+
+/**
+ * Changes as they are checked. A row may hold what isn't an option, written past our door, and that can be taken away like any
+ * option. Before the schedule is read (null), nobody knows whether it does.
+ */
+export function checkableChanges(changes: ScheduleChanges, stored: ScheduleDefinition | null): unknown {
+  const written = stored === null ? null : (unreadOptionsIn(stored.triggers)?.options.written ?? {})
+  const taken = foreignIn(changes).filter((option) => written === null || Object.hasOwn(written, option))
+  if (taken.length === 0) return changes
+  return Object.fromEntries(Object.entries(changes).filter(([option]) => !taken.includes(option)))
+}
+
+/** The names that aren't options and are to be taken away. */
+function foreignIn(changes: ScheduleChanges): readonly string[] {
+  try {
+    return Object.entries(changes)
+      .filter(([option, value]) => value === null && !Object.hasOwn(SCHEDULE_CHANGES, option))
+      .map(([option]) => option)
+  } catch {
+    // A proxy or a getter may throw anything, and null has no entries: the check tells what is wrong with them.
+    return []
+  }
 }

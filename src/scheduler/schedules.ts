@@ -17,7 +17,12 @@ import { checkDependencies } from "./dependencies.ts"
 import { type Ledger, type LedgerPage, readLedger } from "./ledger.ts"
 import { checkPayload, examinePayload } from "./payload-check.ts"
 import { type OccurrenceView, upcoming } from "./preview.ts"
-import { changedOptions, SCHEDULE_CHANGES, type ScheduleChanges } from "./schedule-options.ts"
+import {
+  changedOptions,
+  checkableChanges,
+  SCHEDULE_CHANGES,
+  type ScheduleChanges,
+} from "./schedule-options.ts"
 import {
   BACKFILL_OPTIONS,
   BACKFILL_PLAN,
@@ -127,13 +132,15 @@ export class Schedules {
   /** Changes only what is named; the next occurrence moves only if what is changed says when. */
   async update(id: string, changes: ScheduleChanges, based: { ifRevision: number }): Promise<ScheduleView> {
     const scheduleId = idOf(id, "update")
-    const given = checked(changes, SCHEDULE_CHANGES, scheduleDoor(scheduleId))
+    const door = scheduleDoor(scheduleId)
+    const given = checked(checkableChanges(changes, null), SCHEDULE_CHANGES, door)
     const { ifRevision } = checked(based, UPDATE_BASE, doorOf("update"))
     await this.#ready()
     const view = await this.#viewer()
     const edited = await editSchedule(this.#store, scheduleId, {
       ifRevision,
       define: async (stored) => {
+        checked(checkableChanges(changes, stored), SCHEDULE_CHANGES, door)
         const payload = given.payload === undefined ? stored.payload : given.payload
         // What was there before is only checked: a schedule whose function is gone can still be disabled.
         const check = given.payload === undefined ? checkPayload : this.#examine

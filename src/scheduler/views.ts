@@ -15,6 +15,7 @@ import {
 import { problemsOf, type ScheduleProblem } from "../core/schedule-problems.ts"
 import type { Trigger } from "../core/timetable.ts"
 import { timetableInWords } from "../core/timetable-words.ts"
+import type { UnreadOptions } from "../core/unread-options.ts"
 import type { LogLevel, StoredLogLine, Worker } from "../store/store.ts"
 
 /** Records as users see them: instants are Dates, and what can be derived is there to read. */
@@ -83,7 +84,7 @@ export type TriggerView =
   | { readonly kind: "cron"; readonly cron: string; readonly dayMatch: "either" | "both" }
   | { readonly kind: "every"; readonly everyMs: number; readonly anchor: Date | null }
   | { readonly kind: "at"; readonly at: Date }
-  | { readonly kind: "unreadable"; readonly why: string }
+  | { readonly kind: "unreadable"; readonly why: string; readonly options?: UnreadOptions }
 
 function triggerView(trigger: Trigger): TriggerView {
   if (trigger.kind === "at") return { kind: "at", at: new Date(trigger.at) }

@@ -64,6 +64,53 @@ describe("schedules that can't be planned", () => {
   })
 })
 
+describe("a schedule whose options can't all be read", () => {
+  const written = { "over-lp": "queue", timeout: "10m", catchUp: "none" }
+  const why = 'options: over-lp is not an option. Did you mean overlap? Its value is "queue".'
+  const cron = { kind: "cron", cron: "0 7 * * *", dayMatch: "either" } as const
+  const LOSE: Partial<Schedule> = {
+    id: "lose",
+    triggers: [cron, { kind: "unreadable", why, options: { written, unread: ["over-lp"] } }],
+    timeoutMs: 600_000,
+    lastError: why,
+  }
+
+  test("doctor names what can't be read, and the command that mends it", async () => {
+    const shell = await holdingWith(["report"], GOOD, LOSE)
+
+    const { out } = await shell.run("doctor")
+    const mended = await shell.run("schedule", "set", "lose", "--unset", "over-lp")
+    const after = await shell.run("schedule", "get", "lose", "--json")
+
+    assert.match(out, /lose can't be planned: options: over-lp is not an option/)
+    assert.match(out, /belfry schedule set lose --unset over-lp/)
+    assert.equal(mended.code, 0, mended.err)
+    const { lastError, timeoutMs, catchUp } = JSON.parse(after.out)
+    assert.deepEqual([lastError, timeoutMs, catchUp.policy], [null, 600_000, "none"])
+  })
+
+  test("schedule get shows its timetable as it is", async () => {
+    const shell = await holding(LOSE)
+
+    const { out } = await shell.run("schedule", "get", "lose")
+
+    assert.match(out, /At 07:00 every day/)
+    assert.doesNotMatch(out, /unreadable|Never/)
+  })
+
+  test.each([
+    ["another time", ["--cron", "@hourly"]],
+    ["the option that was meant", ["--overlap", "queue"]],
+  ])("%s alone doesn't mend it: nothing is changed, and what is in the way is named", async (_, flags) => {
+    const shell = await holding(LOSE)
+
+    const { code, err } = await shell.run("schedule", "set", "lose", ...flags)
+
+    assert.equal(code, 6, err)
+    assert.match(err, /over-lp is not an option.*Its value is "queue"\. Take over-lp away in the same step/s)
+  })
+})
+
 describe("doctor is red", () => {
   const problemsOf = async (shell: Awaited<ReturnType<typeof holding>>) => {
     const { code, out } = await shell.run("doctor", "--json")

@@ -1,5 +1,6 @@
 import { defineSchedule } from "../../core/definition.ts"
 import type { ScheduleOptions } from "../../core/options.ts"
+import { unreadOptionsIn } from "../../core/unread-options.ts"
 import { changedOptions, type ScheduleChanges } from "../../scheduler/schedule-options.ts"
 import type { CreateOptions } from "../../scheduler/steering-options.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
@@ -60,7 +61,7 @@ export async function setSchedules(call: Call): Promise<undefined> {
     const planned: { stored: ScheduleView; changes: ScheduleChanges; fields: readonly string[] }[] = []
     for (const key of call.args) {
       const stored = await scheduleOf(scheduler, key)
-      const changes = { ...(await optionsFrom(call, stored)), ...unsetFrom(call) } as ScheduleChanges
+      const changes = { ...(await optionsFrom(call, stored)), ...unsetFrom(call, stored) } as ScheduleChanges
       if (Object.keys(changes).length === 0)
         throw new Refusal(
           EXIT.usage,
@@ -86,8 +87,11 @@ export async function setSchedules(call: Call): Promise<undefined> {
 }
 
 /** An option that is taken away is as if it had never been given. */
-function unsetFrom({ flags }: Call): Record<string, null> {
-  return Object.fromEntries(flags.list("unset").map((option) => [camelCase(option), null]))
+function unsetFrom({ flags }: Call, { triggers }: ScheduleView): Record<string, null> {
+  // A name that isn't an option is taken as it is written in the row.
+  const unread = unreadOptionsIn(triggers)?.options.unread ?? []
+  const nameOf = (option: string) => (unread.includes(option) ? option : camelCase(option))
+  return Object.fromEntries(flags.list("unset").map((option) => [nameOf(option), null]))
 }
 
 function camelCase(option: string): string {

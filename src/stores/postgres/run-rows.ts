@@ -49,8 +49,8 @@ interface Written {
 /** By the usual rules where they can't be understood: the schedule says so, and somebody wants this run. */
 function rulesOf(retry: Run["retry"] | Written, timeoutMs: number | null): Pick<Run, "retry" | "timeoutMs"> {
   if (retry === null || !("options" in retry)) return { retry, timeoutMs }
-  const { options } = readOptions(JSON.stringify(retry.options))
-  return { retry: options.retry, timeoutMs: options.timeoutMs }
+  const { policies } = readOptions(JSON.stringify(retry.options))
+  return { retry: policies.retry, timeoutMs: policies.timeoutMs }
 }
 
 /** What whoever claims a run knows without being told. */

@@ -1,66 +1,95 @@
-import { defineSchedule } from "../../core/definition.ts"
+import { checked, type Door } from "../../core/checked.ts"
+import { POLICY_OPTIONS, type Policies, policiesOf } from "../../core/definition.ts"
 import { BelfryError } from "../../core/errors.ts"
-import type { ScheduleOptions } from "../../core/options.ts"
-import type { ScheduleDefinition } from "../../core/schedule.ts"
-import { assertStored } from "./stored-options.ts"
+import type { Json } from "../../core/json.ts"
+import { shown } from "../../core/shown.ts"
+import type { Trigger } from "../../core/timetable.ts"
 
-/** What a definition has beside the columns. */
-export type StoredOptions = Omit<
-  ScheduleDefinition,
-  "task" | "owner" | "payload" | "description" | "triggers" | "timezone" | "enabled" | "priority" | "tags"
->
+/** The column `options`: policies in the words of `schedules.create`, whoever wrote them. What isn't named is as usual. */
+export interface ReadOptions {
+  readonly policies: Policies
+  /** What stands beside the triggers if some options can't be read. Those that can be are in the policies. */
+  readonly problem: Trigger | null
+}
 
-export type ReadOptions = { readonly options: StoredOptions; readonly problem: string | null }
+type Written = { readonly [option: string]: Json }
 
 /** By their text: nearly all schedules have the same few, and a fire reads them each time. */
 const known = new Map<string, ReadOptions>()
-const KNOWN_MAX = 1_000
+const KNOWN_MAX = 10_000
+/** A longer text isn't kept: what is known stays below 30 MB, whatever is written. */
+const KNOWN_TEXT_MAX = 2_000
 
-/**
- * The column `options`: as Belfry writes them, complete; or as people do, in the words of `schedules.create`, where anything
- * may be missing. What can't be understood is said as a problem, with the usual options in its place.
- */
 export function readOptions(text: string): ReadOptions {
-  let read = known.get(text)
-  if (read === undefined) {
-    read = understood(text)
-    if (known.size >= KNOWN_MAX) known.clear()
-    known.set(text, read)
-  }
+  const before = known.get(text)
+  if (before !== undefined) return before
+  const read = understood(JSON.parse(text) as Written)
+  if (text.length > KNOWN_TEXT_MAX) return read
+  if (known.size >= KNOWN_MAX) known.clear()
+  known.set(text, read)
   return read
 }
 
-function understood(text: string): ReadOptions {
-  const options = JSON.parse(text) as Partial<StoredOptions> & ScheduleOptions
-  try {
-    if (options === null || typeof options !== "object" || Array.isArray(options)) {
-      throw new BelfryError("BELFRY_SCHEDULE_INVALID", `options is ${text.slice(0, 80)}; write an object.`)
+function understood(written: Written): ReadOptions {
+  const faults = new Map<string, string>()
+  // Each turn leaves out what is wrong by itself, or else what is wrong beside another option, until the rest can be read.
+  while (true) {
+    // Null is the same as not given.
+    const readable = Object.entries(written).filter(([name, value]) => value !== null && !faults.has(name))
+    try {
+      const policies = completed(Object.fromEntries(readable))
+      return { policies, problem: faults.size === 0 ? null : problemOf(written, faults) }
+    } catch (error) {
+      if (!(error instanceof BelfryError)) throw error
+      for (const [name, why] of faultsIn(readable, error)) faults.set(name, why)
     }
-    const whole = isComplete(options) ? options : completed(options)
-    assertStored(whole)
-    return { options: whole, problem: null }
+  }
+}
+
+const DOOR: Door = { code: "BELFRY_SCHEDULE_INVALID", subject: "options" }
+
+function completed(options: Written): Policies {
+  return policiesOf(checked(options, POLICY_OPTIONS, DOOR), DOOR)
+}
+
+type Entries = readonly (readonly [option: string, value: Json])[]
+
+/** More than there are. Each that isn't one is compared with all that are. */
+const OPTIONS_MAX = 50
+
+/** Never none: each option that can't be read by itself, or the one that is refused beside the others. */
+function faultsIn(
+  options: Entries,
+  together: BelfryError,
+): readonly (readonly [name: string, why: string])[] {
+  const all = (why: string) => options.map(([name]) => [name, why] as const)
+  if (options.length > OPTIONS_MAX)
+    return all(`options has ${options.length} names; there are fewer options.`)
+  const faults = options.flatMap(([name, value]) => {
+    const why = faultOf(name, value)
+    return why === null ? [] : [[name, why] as const]
+  })
+  if (faults.length > 0) return faults
+  const named = options.filter(([name]) => name === together.details["option"])
+  return named.length === 0 ? all(together.message) : named.map(([name]) => [name, together.message])
+}
+
+function faultOf(name: string, value: Json): string | null {
+  if (Object.hasOwn(ELSEWHERE, name)) return `options has ${name}; ${ELSEWHERE[name]}.`
+  try {
+    checked({ [name]: value }, POLICY_OPTIONS, DOOR)
+    return null
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    // Which schedule it is stands beside the message.
-    return { options: completed({}), problem: message.replace(/^Schedule "options": /, "options: ") }
+    if (!(error instanceof BelfryError)) throw error
+    return Object.hasOwn(POLICY_OPTIONS, name)
+      ? error.message
+      : `${error.message} Its value is ${shown(value)}.`
   }
 }
 
-function isComplete(options: Partial<StoredOptions>): options is StoredOptions {
-  return options?.jitterMs !== undefined && options.spacingMs !== undefined && options.release !== undefined
-}
-
-/** Through the one door for schedules; the timetable has columns of its own, so any will do here. */
-function completed(options: ScheduleOptions): StoredOptions {
-  const elsewhere = Object.entries(options).find(
-    ([option, value]) => value !== null && Object.hasOwn(ELSEWHERE, option),
-  )
-  if (elsewhere !== undefined) {
-    const [option] = elsewhere
-    throw new BelfryError("BELFRY_SCHEDULE_INVALID", `options has ${option}; ${ELSEWHERE[option]}.`)
-  }
-  const context = { id: "options", task: "any", payload: null, owner: null, release: 0, now: null }
-  return defineSchedule({ ...options, cron: "0 0 * * *" }, context)
+function problemOf(written: Written, faults: ReadonlyMap<string, string>): Trigger {
+  const why = [...new Set(faults.values())].join(" ")
+  return { kind: "unreadable", why, options: { written, unread: [...faults.keys()] } }
 }
 
 const IN_CRON = 'write it into the column cron, an interval as "@every 90s"'

@@ -1,15 +1,17 @@
 import type { Json } from "../../core/json.ts"
+import { leanPolicies } from "../../core/lean-options.ts"
 import type { FirePlan } from "../../core/plan.ts"
 import { definitionOf } from "../../core/reconcile.ts"
 import type { Edit, Schedule, ScheduleProgress } from "../../core/schedule.ts"
 import type { Trigger } from "../../core/timetable.ts"
+import { timesIn, unreadOptionsIn } from "../../core/unread-options.ts"
 import { jsonText } from "../shared/apart.ts"
 import type { ListColumn } from "./lists.ts"
 import { instantOf, jsonOf, ms, numberOf, type Row, type Text, textOrNull } from "./rows.ts"
 import { readOptions } from "./schedule-options.ts"
 
 /**
- * A schedule's row can be read and written by people: what they use has a column, and `options` holds the rest, of which
+ * A schedule's row can be read and written by people: what they use has a column, and `options` holds the policies, of which
  * anything may be missing. What can't be understood is not this module's business: the plan says so on the schedule.
  */
 const SCHEDULE: readonly (readonly [column: string, type: string])[] = [
@@ -41,6 +43,7 @@ const SCHEDULE: readonly (readonly [column: string, type: string])[] = [
   ["tags", "json"],
   ["triggers", "jsonb"],
   ["options", "jsonb"],
+  ["release", "bigint"],
   ["unsettled", "jsonb"],
 ]
 
@@ -78,7 +81,8 @@ export const SCHEDULE_TYPES = SCHEDULE.map(
 export function scheduleOf(row: Row, from = 0): Schedule {
   const text = (place: number) => row[from + place] as string
   const optional = (place: number) => row[from + place] as Text
-  const { options, problem } = readOptions(text(27))
+  const { policies, problem } = readOptions(text(27))
+  const triggers = triggersOf(optional(20), jsonOf(text(26)))
   const schedule: Schedule = {
     id: text(0),
     version: Number(text(1)),
@@ -100,28 +104,27 @@ export function scheduleOf(row: Row, from = 0): Schedule {
     lastRunAt: numberOf(optional(17)),
     payload: payloadOf(optional(18), optional(22)),
     description: text(19),
-    triggers:
-      problem === null ? triggersOf(optional(20), jsonOf(text(26))) : [{ kind: "unreadable", why: problem }],
+    triggers: problem === null ? triggers : [...triggers, problem],
     timezone: text(21),
     enabled: text(23) === "t",
     priority: Number(text(24)),
     tags: jsonOf(text(25)),
-    dst: options.dst,
-    jitterMs: options.jitterMs,
-    spacingMs: options.spacingMs,
-    startsAt: options.startsAt,
-    endsAt: options.endsAt,
-    maxRuns: options.maxRuns,
-    removeWhenFinished: options.removeWhenFinished,
-    catchUp: options.catchUp,
-    overlap: options.overlap,
-    maxConcurrentRuns: options.maxConcurrentRuns,
-    dependsOn: options.dependsOn,
-    retry: options.retry,
-    timeoutMs: options.timeoutMs,
-    release: options.release,
+    dst: policies.dst,
+    jitterMs: policies.jitterMs,
+    spacingMs: policies.spacingMs,
+    startsAt: policies.startsAt,
+    endsAt: policies.endsAt,
+    maxRuns: policies.maxRuns,
+    removeWhenFinished: policies.removeWhenFinished,
+    catchUp: policies.catchUp,
+    overlap: policies.overlap,
+    maxConcurrentRuns: policies.maxConcurrentRuns,
+    dependsOn: policies.dependsOn,
+    retry: policies.retry,
+    timeoutMs: policies.timeoutMs,
+    release: Number(text(28)),
   }
-  const unsettled = optional(28)
+  const unsettled = optional(29)
   return unsettled === null ? schedule : { ...schedule, edits: editsOf(unsettled, row.slice(from)) }
 }
 
@@ -157,20 +160,21 @@ function columnText(value: Json, type: string): Text {
 
 /** In the order of `DEFINITION_COLUMNS`. */
 export function definitionValues(schedule: Schedule): readonly unknown[] {
-  const { task, owner, payload, description, triggers, timezone, enabled, priority, tags, ...options } =
-    definitionOf(schedule)
+  const { task, owner, payload, description, triggers, timezone, enabled, priority, tags, release } = schedule
   const called = functionOf(task, payload)
-  const [first, ...more] = triggers
+  const times = timesIn(triggers)
+  const [first, ...more] = times
   const hasCron = first?.kind === "cron" && first.dayMatch === "either"
   return [
     ...[task, owner, called?.name ?? null, description, hasCron ? first.cron : null, timezone],
     called === null ? jsonText(payload) : called.payload,
-    ...[enabled, priority, tags, JSON.stringify(hasCron ? more : triggers), JSON.stringify(options)],
+    ...[enabled, priority, tags, JSON.stringify(hasCron ? more : times)],
+    ...[JSON.stringify(unreadOptionsIn(triggers)?.options.written ?? leanPolicies(schedule)), release],
   ]
 }
 
 export const DEFINITION_COLUMNS =
-  "task, owner, function, description, cron, timezone, payload, enabled, priority, tags, triggers, options"
+  "task, owner, function, description, cron, timezone, payload, enabled, priority, tags, triggers, options, release"
 
 /** In the order of `PROGRESS_COLUMNS`. */
 export function progressValues(progress: ScheduleProgress): readonly unknown[] {

@@ -25,14 +25,6 @@ beforeAll(async () => {
 })
 afterAll(() => close())
 
-const STORED = {
-  ...{ jitterMs: 0, spacingMs: 0, release: 0, startsAt: null, endsAt: null, maxRuns: null },
-  ...{ removeWhenFinished: false, maxConcurrentRuns: null, dependsOn: [], retry: null, timeoutMs: null },
-  catchUp: { policy: "once", graceMs: 60_000, windowMs: 86_400_000, limit: 100 },
-  overlap: { policy: "skip", limit: 1 },
-  dst: { gap: "after", overlap: "first" },
-}
-const stored = (more: object) => `'${JSON.stringify({ ...STORED, ...more })}'`
 const triggers = (...list: readonly unknown[]) => `'${JSON.stringify(list)}'`
 
 /** A column, what is written into it, and what is said about it. */
@@ -84,16 +76,22 @@ const ROWS: readonly (readonly [column: string, value: string, said: RegExp])[] 
   ["options", `'{"maxConcurrentRuns": 3000000000}'`, /maxConcurrentRuns/],
   ["options", `'{"dependsOn": [{"schedule": "x", "within": "1h"}]}'`, /depends on itself/],
   ["options", `'{"dependsOn": [{"schedule": "nobody", "within": "1h"}]}'`, /"nobody", which doesn't exist/],
-  ["options", `'{"jitterMs": 0, "spacingMs": 0, "release": 0}'`, /startsAt is missing/],
-  ["options", stored({ jitterMs: "x" }), /jitterMs is "x"/],
-  ["options", stored({ catchUp: null }), /catchUp is null/],
-  ["options", stored({ catchUp: { policy: "all", graceMs: 0, windowMs: 1e15, limit: 1e9 } }), /catchUp/],
-  ["options", stored({ overlap: 5 }), /overlap is 5/],
-  ["options", stored({ dependsOn: 5 }), /dependsOn is 5/],
-  ["options", stored({ retry: { attempts: "x" } }), /retry/],
-  ["options", stored({ dst: null }), /dst is null/],
-  ["options", stored({ maxConcurrentRuns: 3e9 }), /maxConcurrentRuns is 3000000000/],
-  ["options", stored({ endsAt: 1e300 }), /endsAt/],
+  ["options", `'{"timeoutMs": 5000}'`, /timeoutMs is not an option.*timeout/],
+  ["options", `'{"release": 5}'`, /release is not an option/],
+  ["options", `'{"timezone": "Asia/Tokyo"}'`, /timezone.*column timezone/],
+  ["options", `'{"jitter": "x"}'`, /jitter.*"x"/],
+  ["options", `'{"catchUp": {"policy": "all", "grace": 0, "window": 1e15}}'`, /catchUp\.window/],
+  ["options", `'{"catchUp": "all"}'`, /catchUp "all" needs overlap/],
+  ["options", `'{"overlap": 5}'`, /overlap is 5/],
+  ["options", `'{"dependsOn": 5}'`, /dependsOn is 5/],
+  ["options", `'{"retry": {"attempts": "x"}}'`, /retry\.attempts is "x"/],
+  ["options", `'{"endsAt": 1e300}'`, /endsAt/],
+  ["options", `'{"__proto__": {"timeout": "5m"}}'`, /__proto__/],
+  [
+    "options",
+    "(select jsonb_object_agg('o' || n, n) from generate_series(1, 50000) as n)",
+    /has 50000 names/,
+  ],
   ["triggers", `'{"a": 1}'`, /schedules_triggers_is_a_list/],
   ["triggers", `'"abc"'`, /schedules_triggers_is_a_list/],
   ["triggers", triggers(null), /triggers\[1\] is null/],
@@ -140,7 +138,7 @@ const ROWS: readonly (readonly [column: string, value: string, said: RegExp])[] 
   ["task", "''", /schedules_task_is/],
   ["task", "null", /null value in column "task"/],
   ["task", "repeat('x', 12800)", /schedules_task_is/],
-  ["function", "''", /schedules_function_is/],
+  ["function", "'app.close_day'", /has both the task "report" and the function "app\.close_day"/],
   ["description", "repeat('x', 100000)", /schedules_description_is/],
   ["id", "E'$(touch /tmp/x)\\x1b]0;x'", /not valid/],
   ["id", "repeat('x', 2000)", /not valid/],
@@ -207,13 +205,22 @@ test("a row's instants are whole milliseconds, so that what is due now is due at
 })
 
 test.each([
-  ["no task", "select belfry.enqueue('')", /runs_task_is/],
-  ["a priority beyond all", "select belfry.enqueue('report', priority => 2000000000)", /runs_priority_is/],
+  ["a run of no task", "select belfry.enqueue('')", /runs_task_is/],
   [
-    "an unknown state",
+    "a run of a priority beyond all",
+    "select belfry.enqueue('report', priority => 2000000000)",
+    /runs_priority_is/,
+  ],
+  [
+    "a run in an unknown state",
     "insert into belfry.runs (id, task, state, triggered_by) values ('r', 't', 'done', 'api')",
     /runs_state_is/,
   ],
-])("a run with %s is refused", async (_, statement, said) => {
+  [
+    "a function without a name",
+    "insert into belfry.schedules (id, cron, function) values ('y', '@daily', '')",
+    /schedules_function_is/,
+  ],
+])("%s is refused", async (_, statement, said) => {
   await assert.rejects(psql.query(statement), said)
 })

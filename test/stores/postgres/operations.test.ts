@@ -77,6 +77,14 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   "another zone": { api: changing({ timezone: "Asia/Tokyo" }), sql: [set("timezone = 'Asia/Tokyo'")] },
   "another payload": { api: changing({ payload: [2] }), sql: [set("payload = '[2]'")] },
   "another priority": { api: changing({ priority: 7 }), sql: [set("priority = 7")] },
+  "another timeout": {
+    api: changing({ timeout: "5m" }),
+    sql: [set(`options = options || '{"timeout": "5m"}'`)],
+  },
+  "another catch-up and overlap": {
+    api: changing({ catchUp: "none", overlap: "queue" }),
+    sql: [set(`options = options || '{"catchUp": "none", "overlap": "queue"}'`)],
+  },
   "two changes": {
     api: async (scheduler) => {
       await changing({ cron: OTHER })(scheduler)

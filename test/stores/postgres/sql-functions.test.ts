@@ -168,7 +168,7 @@ test("the guide's own statements do what it says", async () => {
 
   const { runId } = await scheduler.schedules.trigger("close-day")
   const run = await scheduler.runs.wait(runId!, { timeout: "2m" })
-  const again = performTask(self.task({ url: address }), { function: "pay_out" })
+  const again = performTask(self.task({ url: address, role: ROLE }), { function: "pay_out" })
 
   assert.ok(blocks.length >= 6)
   assert.deepEqual([run?.state, run?.message, run?.details], ["succeeded", "2 orders closed", { orders: 2 }])

@@ -88,6 +88,11 @@ describe("operations are functions", () => {
       /not in the future/,
     )
     await assert.rejects(sql("select belfry.reschedule('nightly', '2020-01-01')"), /in the past/)
+    await assert.rejects(
+      sql("select belfry.reschedule('nightly', null)"),
+      /^error: Schedule "nightly" can't be rescheduled: the time is missing\.$/,
+    )
+    await assert.rejects(sql("select belfry.trigger(null)"), /The schedule's id is missing\./)
   })
 })
 

@@ -182,6 +182,21 @@ describe("a schedule is a row", () => {
     assert.deepEqual([overlap.policy, catchUp.policy, timeoutMs], ["queue", "none", 600_000])
   })
 
+  test("with a function its task is sql, and no other", async () => {
+    const insert = (task: string) =>
+      sql(
+        `insert into belfry.schedules (id, cron, function, task) values ('f', '${DAILY}', 'app.f', ${task})`,
+      )
+    await assert.rejects(insert("'report'"), /has both the task "report" and the function "app\.f"/)
+    await insert("'sql'")
+    await sql("delete from belfry.schedules")
+    await insert("null")
+    await assert.rejects(sql("update belfry.schedules set task = 'report'"), /has both the task "report"/)
+
+    const [row] = await sql("select task, function from belfry.schedules")
+    assert.deepEqual(row, { task: "sql", function: "app.f" })
+  })
+
   test("deleted it is gone, and its runs stay", async () => {
     await sql("insert into belfry.schedules (id, cron, task) values ('often', '* * * * * *', 'report')")
     await self.untilPerformed(1)

@@ -59,6 +59,10 @@ export const SQL_FACE = `
     if schedule.id !~ '^[A-Za-z0-9_-]{1,200}$' then
       raise exception 'Schedule id "%" is not valid: use 1 to 200 letters, digits, "_" and "-".', left(schedule.id, 80);
     end if;
+    if schedule.function is not null and schedule.task <> 'sql' then
+      raise exception 'Schedule "%" has both the task "%" and the function "%": leave one of them out.', schedule.id,
+        left(schedule.task, 80), left(schedule.function, 80);
+    end if;
     if not isfinite(schedule.next_run_at) then
       raise exception 'Schedule "%" can''t have its next run at %: write an instant.', schedule.id, schedule.next_run_at;
     end if;
@@ -68,7 +72,7 @@ export const SQL_FACE = `
     if jsonb_typeof(schedule.options -> 'dependsOn') = 'array' then
       select d.named into missing
       from (
-        select coalesce(each ->> 'schedule', each ->> 'scheduleId') as named
+        select each ->> 'schedule' as named
         from jsonb_array_elements(schedule.options -> 'dependsOn') as each
       ) as d
       where d.named = schedule.id
@@ -91,8 +95,8 @@ export const SQL_FACE = `
     at timestamptz := belfry.this_instant();
     edit jsonb;
   begin
-    if new.function is not null and (new.task is null or tg_op = 'INSERT') then
-      new.task := 'sql';
+    if new.function is not null then
+      new.task := coalesce(new.task, 'sql');
     end if;
     perform belfry.check_by_hand(new);
     new.version := nextval('belfry.versions');
@@ -156,6 +160,9 @@ export const SQL_FACE = `
   declare
     found_one belfry.schedules;
   begin
+    if schedule_named.id is null then
+      raise exception 'The schedule''s id is missing.' using errcode = 'null_value_not_allowed';
+    end if;
     -- Whoever only triggers it is in nobody's way, however long the transaction lasts.
     if is_changed then
       select s.* into found_one from belfry.schedules as s where s.id = schedule_named.id for update;
@@ -257,7 +264,11 @@ export const SQL_FACE = `
     schedule belfry.schedules := belfry.schedule_named(id, is_changed => true);
     next_run timestamptz := date_trunc('milliseconds', reschedule.at);
   begin
-    if next_run is null or next_run < belfry.this_instant() then
+    if next_run is null then
+      raise exception 'Schedule "%" can''t be rescheduled: the time is missing.', schedule.id
+        using errcode = 'null_value_not_allowed';
+    end if;
+    if next_run < belfry.this_instant() then
       raise exception 'Schedule "%" can''t be rescheduled to %: that is in the past.', schedule.id, next_run;
     end if;
     if jsonb_typeof(schedule.options -> 'maxRuns') = 'number'

@@ -56,7 +56,8 @@ export const TABLES = `
     priority integer not null default 0,
     tags text[] not null default '{}',
     owner text collate "C",
-    -- Intervals, single instants and further crons; and the policies: what isn't named has its default.
+    -- Intervals, single instants and further crons; and the policies, in the words of schedules.create, whoever wrote them:
+    -- what isn't named has its default.
     triggers jsonb not null default '[]',
     options jsonb not null default '{}',
     -- How far it has come. Belfry writes this. Whoever writes a next_run_at asks for the next occurrence then, or with null
@@ -77,6 +78,7 @@ export const TABLES = `
     -- were before, when, and by whom: the next plan does what that asks for, and then this is null again.
     unsettled jsonb,
     declared_as text,
+    release bigint not null default 0,
     revision integer not null default 1,
     -- 0 until it is taken from the sequence, which a row that was written by hand leaves to a trigger.
     version bigint not null default 0,
@@ -105,7 +107,7 @@ export const TABLES = `
     ),
     constraint schedules_counts_are_whole_in_javascript check (
       version between 0 and 9007199254740991 and run_count between 0 and 9007199254740991
-      and fired_count between 0 and 9007199254740991
+      and fired_count between 0 and 9007199254740991 and release between 0 and 9007199254740991
     )
   );
   -- Each fire changes next_run_at, and so writes to every index: lists by task or tag, which are rare, go without.

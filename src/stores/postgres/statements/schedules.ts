@@ -18,9 +18,9 @@ const COLUMNS = `id, revision, created_at, updated_at, declared_as, ${DEFINITION
 const values = (
   unsettled: string,
 ) => `$1, $2, ${instantFrom("$3")}, ${instantFrom("$4")}, $5, $6, $7, $8, $9, $10, $11,
-    $12::jsonb, $13, $14, $15::text[], $16::jsonb, $17::jsonb, ${instantFrom("$18")},
-    ${instantFrom("$19")}, $20::jsonb, $21::jsonb, $22, $23,
-    ${instantFrom("$24")}, ${unsettled}, pg_catalog.nextval('belfry.versions')`
+    $12::jsonb, $13, $14, $15::text[], $16::jsonb, $17::jsonb, $18, ${instantFrom("$19")},
+    ${instantFrom("$20")}, $21::jsonb, $22::jsonb, $23, $24,
+    ${instantFrom("$25")}, ${unsettled}, pg_catalog.nextval('belfry.versions')`
 
 const INSERT_SCHEDULE = `
   with counted_before as (
@@ -36,9 +36,9 @@ const INSERT_SCHEDULE = `
 // Edits by SQL that the writer has read and left as they are still wait for a plan.
 const UPDATE_SCHEDULE = `
   update belfry.schedules
-  set (${COLUMNS}) = row (${values("case when $26 then unsettled end")})
+  set (${COLUMNS}) = row (${values("case when $27 then unsettled end")})
   where id = $1
-    and version = $25
+    and version = $26
   returning version`
 
 const DELETE_SCHEDULE = `

@@ -1,0 +1,75 @@
+import assert from "node:assert/strict"
+import { describe, test } from "vitest"
+import { defineSchedule } from "./definition.ts"
+import { leanOptions, leanPolicies } from "./lean-options.ts"
+import type { ScheduleOptions } from "./options.ts"
+
+const defined = (options: ScheduleOptions) =>
+  defineSchedule(options, { id: "s", task: "t", payload: null, owner: null, release: 0, now: null })
+
+/** What somebody wrote, and what is written of it. */
+const OPTIONS: readonly (readonly [written: ScheduleOptions, lean: object])[] = [
+  [{}, {}],
+  [{ catchUp: "once", overlap: "skip", dst: { gap: "after" }, jitter: 0, dependsOn: [] }, {}],
+  [{ timeout: 600_000 }, { timeout: "10m" }],
+  [{ timeout: 90_061 }, { timeout: 90_061 }],
+  [
+    { jitter: "90s", spacing: "36h" },
+    { jitter: "90s", spacing: "36h" },
+  ],
+  [{ startsAt: 1_800_000_000_000 }, { startsAt: "2027-01-15T08:00:00Z" }],
+  [{ endsAt: "0001-01-01T00:00:00.007Z" }, { endsAt: "0001-01-01T00:00:00.007Z" }],
+  [
+    { maxRuns: 3, maxConcurrentRuns: 2, removeWhenFinished: true },
+    { maxRuns: 3, maxConcurrentRuns: 2, removeWhenFinished: true },
+  ],
+  [{ dst: { gap: "skip", overlap: "first" } }, { dst: { gap: "skip" } }],
+  [{ catchUp: { policy: "none", grace: "1m" } }, { catchUp: "none" }],
+  [{ catchUp: { policy: "once", window: 7_200_000 } }, { catchUp: { policy: "once", window: "2h" } }],
+  [{ catchUp: { policy: "none", limit: 5 } }, { catchUp: { policy: "none", limit: 5 } }],
+  [{ overlap: { policy: "queue", limit: 1 } }, { overlap: "queue" }],
+  [{ overlap: { policy: "queue", limit: 7 } }, { overlap: { policy: "queue", limit: 7 } }],
+  [
+    { overlap: "queue", catchUp: { policy: "all", limit: 9 } },
+    { overlap: "queue", catchUp: { policy: "all", limit: 9 } },
+  ],
+  [
+    { overlap: { policy: "queue", limit: 1 }, catchUp: "all" },
+    { overlap: { policy: "queue", limit: 1 }, catchUp: "all" },
+  ],
+  [
+    { overlap: "allow", catchUp: "all" },
+    { overlap: "allow", catchUp: "all" },
+  ],
+  [{ dependsOn: [{ schedule: "a", within: 3_600_000 }] }, { dependsOn: [{ schedule: "a", within: "1h" }] }],
+  [{ retry: { attempts: 3 } }, { retry: {} }],
+  [
+    { retry: { attempts: 5, backoff: "fixed", delay: "2h" } },
+    { retry: { attempts: 5, backoff: "fixed", delay: "2h" } },
+  ],
+  [{ retry: { maxDelay: "10s", jitter: 0 } }, { retry: { maxDelay: "10s", jitter: 0 } }],
+]
+
+describe("policies are written as a person would", () => {
+  test.each(OPTIONS)("%j", (written, lean) => {
+    const definition = defined({ cron: "0 3 * * *", ...written })
+
+    assert.deepEqual(leanPolicies(definition), lean)
+    assert.deepEqual(defined({ cron: "0 3 * * *", ...lean }), definition)
+  })
+})
+
+test.each<ScheduleOptions>([
+  { cron: "0 3 * * 1", dayMatch: "both", timezone: "Asia/Tokyo", priority: 7 },
+  { every: "90m", anchor: "2026-01-01T00:00:00Z", enabled: false, tags: ["a"], description: "b" },
+  { at: "2026-01-01T00:00:00.001Z", timeout: "5m" },
+  { triggers: [{ cron: "0 3 * * *" }, { every: 1_001 }] },
+])("the whole of %j comes back", (options) => {
+  assert.deepEqual(defined(leanOptions(defined(options))), defined(options))
+})
+
+test("what was written past our door is given as it is, for the door to refuse", () => {
+  const definition = { ...defined({ cron: "0 3 * * *" }), startsAt: 1e20 }
+
+  assert.equal(leanPolicies(definition)["startsAt"], 1e20)
+})
