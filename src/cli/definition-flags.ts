@@ -5,6 +5,7 @@ import type { ScheduleChanges } from "../scheduler/schedule-options.ts"
 import type { ScheduleView } from "../scheduler/views.ts"
 import type { Call } from "./command.ts"
 import { EXIT } from "./exit-codes.ts"
+import { flagOf } from "./flags.ts"
 import { hint } from "./output.ts"
 import { Refusal } from "./refusal.ts"
 import { parseTime } from "./times.ts"
@@ -47,7 +48,7 @@ function compact(values: Record<string, unknown>): Record<string, unknown> {
 /** A time given by a flag, in the zone; which zone was used is said. */
 export function instantFlag(call: Call, name: string, zone: string): Date | undefined {
   const text = call.flags.text(name)
-  return text === undefined ? undefined : timeIn(call, text, name, zone)
+  return text === undefined ? undefined : timeIn(call, text, flagOf(name), zone)
 }
 
 export function timeIn(call: Call, text: string, what: string, zone: string): Date {

@@ -21,7 +21,7 @@ export const ERRORS = {
     remedy: "Read the schedule again and repeat the change on its new version.",
   },
   BELFRY_OCCURRENCE_INVALID: { status: 422, remedy: "Preview the schedule to see its occurrences." },
-  BELFRY_BACKFILL_INVALID: { status: 422, remedy: "Narrow the range, or raise the limit." },
+  BELFRY_BACKFILL_INVALID: { status: 422, remedy: "Choose a shorter range, and backfill it in parts." },
   BELFRY_BACKFILL_CHANGED: { status: 409, remedy: "Plan the backfill again and look at the difference." },
   BELFRY_TASK_INVALID: { status: 422, remedy: "Mend the task's definition." },
   BELFRY_TASK_UNKNOWN: {
@@ -78,16 +78,22 @@ export type ErrorCode = keyof typeof ERRORS
 export class BelfryError extends Error {
   readonly code: ErrorCode
   readonly details: Readonly<Record<string, unknown>>
+  readonly #remedy: string | undefined
 
+  /** `remedy`: what to do about this very case, where the code alone can't say. It ends the message, too. */
   constructor(
     code: ErrorCode,
     message: string,
-    options: { details?: Record<string, unknown>; cause?: unknown } = {},
+    options: { details?: Record<string, unknown>; cause?: unknown; remedy?: string } = {},
   ) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    super(
+      options.remedy === undefined ? message : `${message} ${options.remedy}`,
+      options.cause === undefined ? undefined : { cause: options.cause },
+    )
     this.name = "BelfryError"
     this.code = code
     this.details = options.details ?? {}
+    this.#remedy = options.remedy
   }
 
   get status(): number {
@@ -95,7 +101,7 @@ export class BelfryError extends Error {
   }
 
   get remedy(): string {
-    return ERRORS[this.code].remedy
+    return this.#remedy ?? ERRORS[this.code].remedy
   }
 }
 
