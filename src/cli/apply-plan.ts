@@ -105,6 +105,7 @@ export function stepRows(withValues: boolean): Shown<Tried> {
       { header: "ACTION", text: ({ action }) => action, paint: ({ action }) => COLOURS[action] },
       {
         header: "WHAT",
+        below: "whole",
         text: (step) =>
           step.why === "" ? (withValues ? valuesOf(step) : optionsOf(step).join(", ")) : step.why,
       },

@@ -54,8 +54,9 @@ export function processIo(): Io {
     ask,
     readInput,
     edit: async (text, name) => (await import("./editor.ts")).editedText(text, name, env),
-    columns: () => stdout.columns ?? 120,
-    rows: () => stdout.rows ?? 40,
+    // A terminal that doesn't know its size says 0.
+    columns: () => stdout.columns || 120,
+    rows: () => stdout.rows || 40,
     env,
     cwd: process.cwd(),
     clock: systemClock,

@@ -28,7 +28,7 @@ export function ledgerRows(call: Call, zone: string): Shown<LedgerEntry> {
         isRight: true,
       },
       { header: "RUN", text: ({ runId }) => runId, isForPrograms: true, isId: true },
-      { header: "MESSAGE", text: ({ message }) => message ?? "" },
+      { header: "MESSAGE", text: ({ message }) => message ?? "", below: "cut" },
     ],
     nameOf: ({ runId }) => runId,
     none: "Nothing has occurred yet. See what comes: belfry schedule next",

@@ -60,7 +60,7 @@ export function runRows(call: Call, none = "There are no runs like that."): Show
       { header: "SCHEDULED FOR", text: ({ scheduledFor }) => isoOrDash(scheduledFor), isWide: true },
       { header: "BECAUSE OF", text: ({ triggeredBy }) => triggeredBy, isWide: true },
       { header: "WORKER", text: ({ workerId }) => workerId ?? "-", isWide: true },
-      { header: "MESSAGE", text: messageOf },
+      { header: "MESSAGE", text: messageOf, below: "cut" },
     ],
     nameOf: ({ id }) => id,
     none,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { describe, test } from "vitest"
-import { COMMANDS } from "../../src/cli/commands.ts"
+import { COMMANDS, GROUPS } from "../../src/cli/commands.ts"
 import { terminal } from "./support.ts"
 
 describe("belfry next", () => {
@@ -99,8 +99,26 @@ describe("help", () => {
       assert.match(out, new RegExp(`^Usage: belfry ${spec.name} `), spec.name)
       assert.ok(spec.examples.length >= 2, spec.name)
       assert.ok(out.includes(spec.summary), spec.name)
-      for (const [example] of spec.examples) assert.ok(out.includes(`$ ${example}`), spec.name)
+      const whole = out.replaceAll(/ \\\n +/g, " ").replaceAll(/\s+/g, " ")
+      for (const [example] of spec.examples) assert.ok(whole.includes(`$ ${example}`), spec.name)
     }
+  })
+
+  test("help fits 80 columns, and an example that is broken is still one command", async () => {
+    const shell = terminal({ isTerminal: true, columns: 80 })
+    const all = [
+      [],
+      ...Object.keys(GROUPS).map((name) => [name]),
+      ...COMMANDS.map(({ name }) => name.split(" ")),
+    ]
+    for (const words of all) {
+      const { out, err } = await shell.run(...words, "--help")
+      const wide = `${out}${err}`.split("\n").filter((line) => line.length > 80)
+      assert.deepEqual(wide, [], words.join(" "))
+    }
+    const { out } = await shell.run("schedule", "create", "--help")
+
+    assert.match(out, /\$ belfry schedule create ping --task http --every 5m \\\n +--payload '/)
   })
 
   test("the program alone lists every command", async () => {

@@ -1,3 +1,4 @@
+import { sep } from "node:path"
 import type { Config } from "../../config.ts"
 import { masked } from "../../core/address.ts"
 import type { Call } from "../command.ts"
@@ -17,7 +18,7 @@ interface Setting {
 export async function explainConfig(call: Call): Promise<undefined> {
   const loaded = await configOf(call)
   const rows = [configRow(call, loaded), storeRow(call, loaded), ...configRows(loaded)]
-  await showAll(call, rows, settingRows())
+  await showAll(call, rows, settingRows(call.io.cwd))
   return undefined
 }
 
@@ -87,12 +88,19 @@ function valueWords(setting: keyof Config, config: Config): string {
   return named === undefined ? JSON.stringify(config[setting]) : named().join(", ") || "none"
 }
 
-function settingRows(): Shown<Setting> {
+/** People get the path of a file in this folder without the folder. */
+function settingRows(cwd: string): Shown<Setting> {
+  const here = (text: string) => (text.startsWith(`${cwd}${sep}`) ? text.slice(cwd.length + 1) : text)
   return {
     columns: [
       { header: "SETTING", text: ({ setting }) => setting, paint: () => "bold" },
-      { header: "VALUE", text: ({ value }) => value },
-      { header: "FROM", text: ({ from }) => from, paint: ({ from }) => (from === "default" ? "dim" : null) },
+      { header: "VALUE", text: ({ value }) => value, brief: ({ value }) => here(value), below: "whole" },
+      {
+        header: "FROM",
+        text: ({ from }) => from,
+        brief: ({ from }) => here(from),
+        paint: ({ from }) => (from === "default" ? "dim" : null),
+      },
     ],
     nameOf: ({ setting }) => setting,
   }

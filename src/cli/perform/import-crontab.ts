@@ -90,7 +90,7 @@ function jobRows(): Shown<ConvertedJob> {
       { header: "CRON", text: ({ cron }) => cron },
       { header: "ZONE", text: ({ timezone, entry }) => (entry === null ? "—" : timezone), dropOrder: 2 },
       { header: "TASK", text: ({ entry }) => entry?.task ?? "skipped", dropOrder: 1 },
-      { header: "NOTES", text: ({ notes }) => notes.join("; ") },
+      { header: "NOTES", text: ({ notes }) => notes.join("; "), below: "whole" },
     ],
     nameOf: ({ entry, line }) => entry?.id ?? `line ${line}`,
     record: (job) => job,

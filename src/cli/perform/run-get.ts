@@ -86,7 +86,7 @@ const ATTEMPT_COLUMNS = (now: number, zone: string) => [
   { header: "", text: ({ startedAt }: AttemptRow) => zonedWords(startedAt.getTime(), zone, now) },
   { header: "", text: ({ durationMs }: AttemptRow) => spanWords(durationMs), isRight: true },
   { header: "", text: ({ workerId }: AttemptRow) => workerId, dropOrder: 1 },
-  { header: "", text: ({ error }: AttemptRow) => error?.split("\n")[0] ?? "" },
+  { header: "", text: ({ error }: AttemptRow) => error?.split("\n")[0] ?? "", below: "cut" as const },
 ]
 
 function colourOf({ outcome }: AttemptRow): "green" | "red" | "yellow" {
