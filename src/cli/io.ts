@@ -13,6 +13,7 @@ export interface Io {
   readonly isErrTerminal: boolean
   /** Somebody can answer a question. */
   readonly canAsk: boolean
+  /** Ctrl-D is a no; Ctrl-C throws `Interrupted`. */
   ask(question: string): Promise<string>
   readInput(): Promise<string>
   /** The text as somebody's editor leaves it; the name tells the editor what it is. */
@@ -89,13 +90,8 @@ function isSet(value: string | undefined): boolean {
 }
 
 async function ask(question: string): Promise<string> {
-  const { createInterface } = await import("node:readline/promises")
-  const readline = createInterface({ input: process.stdin, output: process.stderr })
-  try {
-    return await readline.question(question)
-  } finally {
-    readline.close()
-  }
+  const { askOn } = await import("./ask.ts")
+  return askOn(question, { input: process.stdin, output: process.stderr })
 }
 
 const INPUT_MAX_BYTES = 16 * 1_048_576

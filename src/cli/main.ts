@@ -19,6 +19,8 @@ export async function main(argv: readonly string[], world: Io): Promise<number> 
     return answer ?? EXIT.done
   } catch (error) {
     if (error instanceof CommanderError) return tellUsage(error, argv, io)
+    // By name: the class is loaded only with the first question.
+    if (error instanceof Error && error.name === "Interrupted") return EXIT.interrupted
     const problem = problemOf(error)
     tell(problem, argv, io)
     if (argv.includes("--debug") && error instanceof Error) io.err(`${stackOf(error)}\n`)

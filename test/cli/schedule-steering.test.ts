@@ -55,6 +55,16 @@ describe("steering", () => {
     assert.equal((await getSchedule(shell)).paused, null)
   })
 
+  test("Ctrl-C at a question ends the program without a word, and nothing is changed", async () => {
+    const shell = await withNightly({ isTerminal: true })
+    shell.answers = ["\u0003"]
+
+    const { code, out, err } = await shell.run("schedule", "delete", "nightly")
+
+    assert.deepEqual([code, out, err], [130, "", ""])
+    assert.equal((await shell.run("schedule", "get", "nightly")).code, 0)
+  })
+
   test("delete asks on a terminal, and needs --yes elsewhere", async () => {
     const shell = await withNightly()
     const seen = await withNightly({ isTerminal: true })
