@@ -3,6 +3,7 @@ import type { Config } from "../../config.ts"
 import { masked } from "../../core/address.ts"
 import type { Call } from "../command.ts"
 import type { LoadedConfig } from "../config-file.ts"
+import { SETTINGS } from "../config-settings.ts"
 import { DEFAULT_STORE } from "../open-store.ts"
 import { type Shown, showAll } from "../output.ts"
 import { configOf } from "../session.ts"
@@ -47,29 +48,18 @@ function storeRow({ flags, io }: Call, loaded: LoadedConfig | null): Setting {
   return { setting: "store", value, from: loaded!.path }
 }
 
-/** What holds where the configuration is silent; flags of `belfry start` come before both. */
-const DEFAULTS: Partial<Record<keyof Config, string>> = {
-  owner: "code",
-  release: "0",
-  prune: "on if an owner is named",
-  concurrency: "10",
-  lease: "30s",
-  pollInterval: "1m",
-  stopTimeout: "30s",
-  retention: "30 days, and 100 runs of each schedule",
-  command: "grace 5s, 5000 lines, 1 MiB",
-  http: "public addresses only, 30s",
-}
-
 function configRows(loaded: LoadedConfig | null): readonly Setting[] {
   const config: Config = loaded?.config ?? {}
   const said = (Object.keys(config) as (keyof Config)[]).filter(
     (name) => name !== "store" && config[name] !== undefined,
   )
-  const silent = (Object.keys(DEFAULTS) as (keyof Config)[]).filter((name) => !said.includes(name))
+  // Flags of `belfry start` come before both.
+  const silent = (Object.keys(SETTINGS) as (keyof Config)[]).filter(
+    (name) => name !== "store" && SETTINGS[name].usual !== null && !said.includes(name),
+  )
   return [
     ...said.map((setting) => ({ setting, value: valueWords(setting, config), from: loaded!.path })),
-    ...silent.map((setting) => ({ setting, value: DEFAULTS[setting]!, from: "default" })),
+    ...silent.map((setting) => ({ setting, value: SETTINGS[setting].usual!, from: "default" })),
   ]
 }
 
