@@ -8,7 +8,7 @@ export function cronFrom(expression: string, flags: Flags, anchor?: number): Cro
   const overlap = flags.choice("dstOverlap", ["first", "second", "both"])
   const dayMatch = flags.choice("dayMatch", ["either", "both"])
   const options: CronOptions = {
-    timezone: flags.text("tz") ?? "UTC",
+    timezone: flags.text("timezone") ?? "UTC",
     dst: { ...(gap === undefined ? {} : { gap }), ...(overlap === undefined ? {} : { overlap }) },
     ...(dayMatch === undefined ? {} : { dayMatch }),
     seed: flags.text("seed") ?? "",

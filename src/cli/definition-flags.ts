@@ -13,7 +13,7 @@ import { parseTime } from "./times.ts"
 /** The flags of `schedule create` and `schedule set` as options; what isn't said isn't there. */
 export async function optionsFrom(call: Call, stored: ScheduleView | null): Promise<ScheduleChanges> {
   const { flags } = call
-  const timezone = flags.text("tz")
+  const timezone = flags.text("timezone")
   const zone = timezone ?? stored?.timezone ?? "UTC"
   const at = (name: string) => instantFlag(call, name, zone)
   const tags = flags.list("tag")

@@ -6,7 +6,16 @@ import { terminal } from "./support.ts"
 
 /** Each: what is typed, the exit code, what is said, and the remedy. */
 const REFUSED: readonly (readonly [argv: readonly string[], code: number, what: RegExp, remedy: RegExp])[] = [
-  [["schedul"], 2, /Unknown command 'schedul'/, /Did you mean schedule\? See: belfry --help/],
+  [["schedul"], 2, /There is no command 'schedul'/, /Did you mean belfry schedule\? See: belfry --help/],
+  [
+    ["list"],
+    2,
+    /There is no command 'list'/,
+    /Did you mean belfry schedule list, or belfry run list, or belfry task list, or belfry worker list\?/,
+  ],
+  [["cron", "list"], 2, /There is no command 'cron'/, /Did you mean belfry schedule list\?/],
+  [["cron", "add"], 2, /There is no command 'cron'/, /Did you mean belfry schedule\?/],
+  [["frobnicate"], 2, /There is no command 'frobnicate'/, /^ +See: belfry --help$/],
   [["schedule", "lst"], 2, /Unknown command 'lst'/, /Did you mean list\? See: belfry schedule --help/],
   [
     ["schedule", "list", "--jsn"],

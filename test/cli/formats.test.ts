@@ -150,6 +150,6 @@ describe("next", () => {
     assert.equal(next[0]!.note, "left out: holiday")
     assert.equal(calendar.out.match(/BEGIN:VEVENT/g)?.length, 1)
     assert.deepEqual([wrong.code, zone.code], [2, 2])
-    assert.match(zone.err, /--tz and --schedule exclude each other/)
+    assert.match(zone.err, /--timezone and --schedule exclude each other/)
   })
 })

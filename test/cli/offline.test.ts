@@ -121,6 +121,24 @@ describe("help", () => {
     assert.match(out, /\$ belfry schedule create ping --task http --every 5m \\\n +--payload '/)
   })
 
+  test("belfry help is the same as --help, for the program and for a command", async () => {
+    const shell = terminal()
+
+    const [all, one] = [await shell.run("help"), await shell.run("help", "schedule", "create")]
+
+    assert.deepEqual(all, await shell.run("--help"))
+    assert.deepEqual(one, await shell.run("schedule", "create", "--help"))
+    assert.equal(one.code, 0)
+  })
+
+  test("--timezone is another name of --tz", async () => {
+    const zone = async (flag: string) =>
+      (await terminal().run("next", "0 9 * * *", flag, "Asia/Tokyo", "--from", "2026-01-01", "-n", "1")).out
+
+    assert.match(await zone("--timezone"), /T00:00:00Z/)
+    assert.equal(await zone("--timezone"), await zone("--tz"))
+  })
+
   test("the program alone lists every command", async () => {
     const { out, code } = await terminal().run()
 

@@ -71,7 +71,7 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
       { name: "file", words: "a crontab, or -; your own unless said", isOptional: true, completes: "files" },
     ],
     options: [
-      { flags: "--tz <zone>", words: "where the crontab names no zone; this host's unless said" },
+      { flags: "--tz, --timezone <zone>", words: "where the crontab names no zone; this host's unless said" },
       { flags: "--system", words: "it has a column for the user, as /etc/crontab has; guessed unless said" },
       { flags: "--no-system", words: "it has none" },
       { flags: "--prefix <text>", words: "before each key" },

@@ -1,7 +1,10 @@
 import { type CommandSpec, ICS, JSON_OUTPUT, NO_HEADERS, OUTPUT, STORE_OPTIONS } from "../command.ts"
 
 const EXPRESSION = { name: "expression", words: "a cron expression, in quotes", isOptional: true } as const
-const TZ = { flags: "--tz <zone>", words: "an IANA zone, such as Europe/Berlin; UTC unless said" } as const
+const TZ = {
+  flags: "--tz, --timezone <zone>",
+  words: "an IANA zone, such as Europe/Berlin; UTC unless said",
+} as const
 const RULES = [
   {
     flags: "--day-match <rule>",

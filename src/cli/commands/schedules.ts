@@ -9,7 +9,7 @@ const WHEN_OPTIONS: readonly OptionSpec[] = [
   { flags: "--at <time>", words: "once, at that time" },
   { flags: "--in <duration>", words: "once, this long from now" },
   {
-    flags: "--tz <zone>",
+    flags: "--tz, --timezone <zone>",
     words: "the IANA zone of the cron and of times, such as Europe/Berlin; UTC unless said",
   },
   {

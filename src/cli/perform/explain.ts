@@ -10,7 +10,7 @@ export async function explain(call: Call): Promise<undefined> {
   const { flags, io } = call
   const expression = call.args[0]!
   const now = io.clock.now()
-  const timezone = flags.text("tz") ?? "UTC"
+  const timezone = flags.text("timezone") ?? "UTC"
   const cron = cronFrom(expression, flags, now)
   const words = describeCron(cron)
   const lints = lintsOfCron(cron, now)

@@ -23,7 +23,7 @@ export async function showNext(call: Call): Promise<undefined> {
   const expression = call.args[0] ?? between[2]
   if (expression === undefined)
     throw new Refusal(EXIT.usage, "No expression was given.", `Write it in quotes: belfry next "30 2 * * *"`)
-  const zone = flags.text("tz") ?? "UTC"
+  const zone = flags.text("timezone") ?? "UTC"
   const range = rangeOf(call, between, zone)
   const cron = cronFrom(expression, flags, range.after)
   if (flags.isOn("count")) {
@@ -54,7 +54,7 @@ export async function showNext(call: Call): Promise<undefined> {
 
 /** Of a schedule in the store: with its skips, moves and pause. Only then a store is looked for. */
 async function nextOfStored(call: Call, key: string): Promise<undefined> {
-  const own = ["tz", "from", "dayMatch", "dstGap", "dstOverlap", "seed"].find(
+  const own = ["timezone", "from", "dayMatch", "dstGap", "dstOverlap", "seed"].find(
     (name) => call.flags.text(name) !== undefined,
   )
   const unfit =
