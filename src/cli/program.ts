@@ -7,6 +7,7 @@ import { EXIT, type ExitCode } from "./exit-codes.ts"
 import { Flags } from "./flags.ts"
 import { examplesOf, groupHelp, helpWidth, rootHelp } from "./help.ts"
 import type { Io } from "./io.ts"
+import { checkFields } from "./output.ts"
 import { Refusal } from "./refusal.ts"
 import { version } from "./version.ts"
 
@@ -86,6 +87,7 @@ function commandOf(
     const flags = new Flags(command.opts())
     flags.choice("color", COLOUR_CHOICES)
     const call: Call = { args: await argumentsOf(spec, command.args, io), flags, io }
+    if (spec.prints === "records") checkFields(call)
     const perform = await spec.load()
     settle(await perform(call))
   })
