@@ -78,7 +78,7 @@ export const RECORD_OPTIONS: readonly OptionSpec[] = [
   OUTPUT,
   {
     flags: "--fields <names>",
-    words: "only these fields of each record, such as id,paused.reason (with JSON)",
+    words: "only these fields of each record, such as id,paused.reason (with JSON or YAML)",
   },
   { flags: "--abs", words: "absolute times also on a terminal" },
   NO_HEADERS,
@@ -90,6 +90,7 @@ export const COMMON_OPTIONS: readonly OptionSpec[] = [
   { flags: "--debug", words: "where an error came from" },
 ]
 
+export const IGNORE: OptionSpec = { flags: "--ignore <codes>", words: "without these lints, such as L04,L05" }
 export const ICS: OptionSpec = { flags: "--ics", words: "as a calendar file (iCalendar)" }
 export const DRY_RUN: OptionSpec = { flags: "--dry-run", words: "say what would happen, change nothing" }
 export const YES: OptionSpec = { flags: "-y, --yes", words: "don't ask" }

@@ -4,6 +4,7 @@ import type { PriorityOption, RetryOptions, ScheduleOptions } from "../core/opti
 import type { ScheduleChanges } from "../scheduler/schedule-options.ts"
 import type { ScheduleView } from "../scheduler/views.ts"
 import type { Call } from "./command.ts"
+import { dstFrom } from "./cron-flags.ts"
 import { EXIT } from "./exit-codes.ts"
 import { flagOf } from "./flags.ts"
 import { hint } from "./output.ts"
@@ -24,7 +25,7 @@ export async function optionsFrom(call: Call, stored: ScheduleView | null): Prom
     in: flags.duration("in"),
     dayMatch: flags.choice("dayMatch", ["either", "both"]),
     timezone,
-    dst: dstFrom(call, stored),
+    dst: dstOptions(call, stored),
     payload: await payloadFrom(call),
     description: flags.text("description"),
     tags: tags.length === 0 ? undefined : tags,
@@ -57,15 +58,9 @@ export function timeIn(call: Call, text: string, what: string, zone: string): Da
   return new Date(instant)
 }
 
-function dstFrom({ flags }: Call, stored: ScheduleView | null): ScheduleOptions["dst"] {
-  const gap = flags.choice("dstGap", ["after", "skip"])
-  const overlap = flags.choice("dstOverlap", ["first", "second", "both"])
-  if (gap === undefined && overlap === undefined) return undefined
-  return {
-    ...stored?.dst,
-    ...(gap === undefined ? {} : { gap }),
-    ...(overlap === undefined ? {} : { overlap }),
-  }
+function dstOptions({ flags }: Call, stored: ScheduleView | null): ScheduleOptions["dst"] {
+  const said = dstFrom(flags)
+  return Object.keys(said).length === 0 ? undefined : { ...stored?.dst, ...said }
 }
 
 function retryFrom({ flags }: Call, stored: ScheduleView | null): RetryOptions | undefined {

@@ -32,7 +32,11 @@ export const problem = (name: string, message: string, remedy: string): Check =>
 /** Later than this, and nobody is firing. */
 const OVERDUE_MS = 120_000
 
-export function checkSchedules(schedules: readonly ScheduleView[], now: number): readonly Check[] {
+export function checkSchedules(
+  schedules: readonly ScheduleView[],
+  now: number,
+  ignored: ReadonlySet<string> = new Set(),
+): readonly Check[] {
   const { sound, broken } = sortedOut(schedules)
   const active = sound.filter(isActive)
   const overdue = active.filter(
@@ -54,7 +58,7 @@ export function checkSchedules(schedules: readonly ScheduleView[], now: number):
           `${namesOf(overridden)} differ from what code declares`,
           "See: belfry schedule list --status overridden",
         ),
-    lintCheck(active, now),
+    lintCheck(active, now, ignored),
   ]
 }
 
@@ -113,15 +117,21 @@ function dependencyCheck(schedules: readonly ScheduleView[], all: readonly Sched
   )
 }
 
-function lintCheck(schedules: readonly ScheduleView[], now: number): Check {
-  const odd = schedules.filter((schedule) =>
-    lintsOf(schedule, now).some(({ severity }) => severity !== "info"),
-  )
+function lintCheck(schedules: readonly ScheduleView[], now: number, ignored: ReadonlySet<string>): Check {
+  const codes = new Set<string>()
+  const odd = schedules.filter((schedule) => {
+    const lints = lintsOf(schedule, now).filter(
+      ({ severity, code }) => severity !== "info" && !ignored.has(code),
+    )
+    for (const { code } of lints) codes.add(code)
+    return lints.length > 0
+  })
   if (odd.length === 0) return ok("lints", "no expression is odd")
+  const found = [...codes].sort()
   return warning(
     "lints",
-    `${namesOf(odd)} may not do what was meant`,
-    `See: belfry schedule next ${odd[0]!.id}`,
+    `${namesOf(odd)} may not do what was meant (${found.join(", ")})`,
+    `See: belfry schedule next ${odd[0]!.id}. If it is meant: belfry doctor --ignore ${found.join(",")}`,
   )
 }
 

@@ -76,6 +76,37 @@ test("explain says the words and what is odd; lint exits by what it finds", asyn
   assert.match(never.out, /error BELFRY_CRON_NEVER/)
 })
 
+test("a choice about clock changes answers the lint about it; --ignore leaves any lint out", async () => {
+  const shell = terminal({ now: "2026-01-01T00:00:00Z" })
+  const schedules = [
+    {
+      id: "a",
+      task: "t",
+      cron: "30 2 * * *",
+      timezone: "Europe/Berlin",
+      dst: { gap: "after", overlap: "first" },
+    },
+  ]
+  shell.write("said.json", JSON.stringify({ schedules }))
+  const berlin = ["30 2 * * *", "--tz", "Europe/Berlin"] as const
+
+  const silent = await shell.run("lint", ...berlin, "--strict")
+  const gap = await shell.run("lint", ...berlin, "--strict", "--dst-gap", "after")
+  const both = await shell.run("lint", ...berlin, "--strict", "--dst-gap", "after", "--dst-overlap", "first")
+  const file = await shell.run("lint", "-f", "said.json", "--strict")
+  const ignored = await shell.run("lint", ...berlin, "--strict", "--ignore", "L04,L05")
+  const wrong = await shell.run("lint", ...berlin, "--ignore", "dst")
+  await shell.run("schedule", "create", "nightly", "--task", "t", "--cron", ...berlin)
+  await shell.run("schedule", "create", "chosen", "--task", "t", "--cron", ...berlin, "--dst-gap", "skip")
+  const doctor = await shell.run("doctor", "--ignore", "L05")
+
+  assert.match(silent.out, /L04[\s\S]*L05/)
+  assert.doesNotMatch(gap.out, /L04/)
+  assert.match(gap.out, /L05/)
+  assert.deepEqual([silent.code, both.code, file.code, ignored.code, wrong.code], [6, 0, 0, 0, 2])
+  assert.match(doctor.out, /! lints +nightly may not do what was meant \(L04\)/)
+})
+
 test("lint reads files of schedules", async () => {
   const shell = terminal()
   shell.write(

@@ -15,6 +15,17 @@ describe("steering", () => {
     assert.equal((await getSchedule(shell)).paused, null)
   })
 
+  test("resume --all shows what it resumed, and nothing else", async () => {
+    const shell = await withNightly()
+    await shell.run("schedule", "create", "other", "--task", "t", "--every", "1h")
+    await shell.run("schedule", "pause", "nightly")
+
+    const resumed = await shell.run("schedule", "resume", "--all", "-o", "name")
+    const again = await shell.run("schedule", "resume", "--all", "-o", "name")
+
+    assert.deepEqual([resumed.code, resumed.out, again.code, again.out], [0, "nightly\n", 0, ""])
+  })
+
   test("skip, move and restore one occurrence, named in the schedule's zone", async () => {
     const shell = await withNightly({}, ...FAR_AWAY)
     const next = () =>

@@ -1,4 +1,4 @@
-import { type CommandSpec, ICS, JSON_OUTPUT, NO_HEADERS, OUTPUT, STORE_OPTIONS } from "../command.ts"
+import { type CommandSpec, ICS, IGNORE, JSON_OUTPUT, NO_HEADERS, OUTPUT, STORE_OPTIONS } from "../command.ts"
 
 const EXPRESSION = { name: "expression", words: "a cron expression, in quotes", isOptional: true } as const
 const TZ = {
@@ -71,6 +71,7 @@ export const OFFLINE_COMMANDS: readonly CommandSpec[] = [
       TZ,
       ...RULES,
       { flags: "--strict", words: "warnings count as errors" },
+      IGNORE,
       { flags: "--json", words: "as JSON" },
     ],
     needs: "nothing",

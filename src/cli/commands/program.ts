@@ -1,4 +1,4 @@
-import { type CommandSpec, DRY_RUN, type OptionSpec } from "../command.ts"
+import { type CommandSpec, DRY_RUN, IGNORE, type OptionSpec } from "../command.ts"
 
 const START_OPTIONS: readonly OptionSpec[] = [
   { flags: "--concurrency <count>", words: "how many runs at once; 10 unless said" },
@@ -70,6 +70,7 @@ export const PROGRAM_COMMANDS: readonly CommandSpec[] = [
     summary: "Check everything that can be checked",
     options: [
       { flags: "--strict", words: "exit 1 on a warning" },
+      IGNORE,
       { flags: "--json", words: "as JSON" },
     ],
     needs: "store",

@@ -5,7 +5,7 @@ import type { Instant } from "../../core/instant.ts"
 import { calendarText } from "../calendar-text.ts"
 import { clockNote } from "../clock-notes.ts"
 import type { Call } from "../command.ts"
-import { cronFrom } from "../cron-flags.ts"
+import { cronFrom, dstFrom } from "../cron-flags.ts"
 import { EXIT } from "../exit-codes.ts"
 import { flagOf } from "../flags.ts"
 import { lintsOfCron, tellLints } from "../lints.ts"
@@ -31,7 +31,7 @@ export async function showNext(call: Call): Promise<undefined> {
     return undefined
   }
   const rows = rowsIn(cron, range)
-  const lints = lintsOfCron(cron, range.after)
+  const lints = lintsOfCron(cron, range.after, dstFrom(flags))
   const words = describeCron(cron)
   if (flags.isOn("ics")) {
     io.out(calendarText(rows, { name: expression, words: `${words} (${zone})`, now: io.clock.now() }))

@@ -8,6 +8,7 @@ import { checkPayloadOf } from "../apply-plan.ts"
 import { type ChangedValue, changedValues, changeWords } from "../changed-values.ts"
 import type { Call } from "../command.ts"
 import { createPaused } from "../created-paused.ts"
+import { dstFrom } from "../cron-flags.ts"
 import { optionsFrom } from "../definition-flags.ts"
 import { EXIT } from "../exit-codes.ts"
 import { lintsOf, tellLints } from "../lints.ts"
@@ -129,7 +130,8 @@ function changedBy(stored: ScheduleView, changes: ScheduleChanges, { io }: Call)
 async function show(call: Call, schedules: readonly ScheduleView[]): Promise<undefined> {
   await showAll(call, schedules, scheduleRows(call))
   for (const schedule of schedules) {
-    tellLints(call, lintsOf(schedule, call.io.clock.now()), schedules.length > 1 ? schedule.id : null)
+    const lints = lintsOf(schedule, call.io.clock.now(), dstFrom(call.flags))
+    tellLints(call, lints, schedules.length > 1 ? schedule.id : null)
     if (call.io.isOutTerminal)
       hint(call, `${schedule.id} next: ${nextWords(schedule, call.io.zone, call.io.clock.now())}`)
   }

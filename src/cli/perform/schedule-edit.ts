@@ -37,7 +37,8 @@ export async function editSchedule(call: Call): Promise<undefined> {
     const isAsked = !call.flags.isOn("yes")
     if (isAsked) hint(call, `${schedule.id}: would change ${changes}.`)
     const { id, task, payload, ...options } = step.entry!
-    tellLints(call, lintsOf(wouldBe(id, options, { task, payload, now: io.clock.now() }), io.clock.now()))
+    const now = io.clock.now()
+    tellLints(call, lintsOf(wouldBe(id, options, { task, payload, now }), now, options.dst))
     await confirm(call, `Change ${schedule.id}?`, 1)
     await changeTo(scheduler, step)
     if (!isAsked) hint(call, `${schedule.id}: changed ${changes}.`)

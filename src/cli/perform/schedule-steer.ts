@@ -47,7 +47,10 @@ async function steerEach(
   steer: (scheduler: Scheduler, schedule: ScheduleView) => Promise<ScheduleView>,
 ): Promise<undefined> {
   await withScheduler(call, async ({ scheduler }) => {
-    const schedules = await namedSchedules(call, scheduler)
+    const named = await namedSchedules(call, scheduler)
+    // By tag or all: what isn't paused has nothing to be resumed from. What was named is shown in any case.
+    const isEach = verb === "pause" || call.args.length > 0
+    const schedules = isEach ? named : named.filter(({ paused }) => paused !== null)
     const isDry = call.flags.isOn("dryRun")
     if (schedules.length > 100 && !isDry)
       await confirm(
@@ -62,7 +65,11 @@ async function steerEach(
         call,
         `Would ${verb} ${schedules.length === 1 ? "this one" : `these ${schedules.length}`}. Nothing was changed.`,
       )
-    await showAll(call, steered, scheduleRows(call, "No schedule is like that."))
+    await showAll(
+      call,
+      steered,
+      scheduleRows(call, isEach ? "No schedule is like that." : "No such schedule is paused."),
+    )
   })
   return undefined
 }
