@@ -113,6 +113,15 @@ describe("belfry start", () => {
     assert.equal(migrated.isNew, false)
   })
 
+  test("a failure is told once", async () => {
+    const { shell, stop } = await started()
+    await shell.run("schedule", "trigger", "bad", "--wait")
+    const { out } = await stop()
+
+    assert.equal(out.match(/oh no|exit(ed)? (code|with)? ?3|code 3/g)?.length ?? 0, 1, out)
+    assert.equal(out.match(/failed/gi)?.length, 1, out)
+  })
+
   test("what the engine logs is in the format of everything else: lines, or with --json objects", async () => {
     const broken = (): Store => ({
       ...memory(),

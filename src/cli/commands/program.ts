@@ -103,6 +103,8 @@ export const PROGRAM_COMMANDS: readonly CommandSpec[] = [
   {
     name: "top",
     summary: "What is happening, live",
+    details:
+      "In a pipe it prints a line for each change of a run, as `belfry run list -w` does, until Ctrl-C.",
     options: [
       { flags: "--interval <duration>", words: "how often it looks; 2s unless said" },
       { flags: "--once", words: "one picture, then the end" },
