@@ -77,7 +77,7 @@ export function stepFor(entry: FileEntry["entry"], stored: ScheduleView | null):
   if (stored === null) return { ...about, action: "create" }
   const fields = differences(definitionOf(stored), wanted)
   if (stored.owner !== null && fields.length > 0)
-    return { ...about, action: "left alone", why: `declared by the code of "${stored.owner}"` }
+    return { ...about, action: "left alone", why: `declared in code (owner ${stored.owner})` }
   if (fields.includes("task"))
     throw new Refusal(
       EXIT.conflict,

@@ -36,7 +36,7 @@ export const SETTINGS: Readonly<Record<keyof Config, SettingSpec>> = {
     type: "text",
     isOfType: (value) => typeof value === "string",
     usual: "code",
-    words: "Whose schedules these are. Several configurations on one store need one each.",
+    words: "The owner of these schedules. Several configurations on one store need one each.",
   },
   release: {
     type: "a number",
@@ -64,7 +64,7 @@ export const SETTINGS: Readonly<Record<keyof Config, SettingSpec>> = {
   pollInterval: {
     ...duration(),
     usual: "1m",
-    words: "How often the store is asked for work that nobody announced.",
+    words: "How often the store is asked for work that no hint announced.",
   },
   stopTimeout: {
     ...duration(),

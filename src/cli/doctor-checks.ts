@@ -47,7 +47,11 @@ export function checkSchedules(
     ok("schedules", `${schedules.length}, of which ${active.length} active`),
     overdue.length === 0
       ? ok("overdue", "no schedule is overdue")
-      : problem("overdue", `${namesOf(overdue)} should have fired: nobody fires`, "Start it: belfry start"),
+      : problem(
+          "overdue",
+          `${namesOf(overdue)} should have fired, but no process fires schedules`,
+          "Start one: belfry start",
+        ),
     ...brokenChecks(broken),
     dependencyCheck(sound, schedules),
     clockCheck(active, now),
@@ -55,7 +59,7 @@ export function checkSchedules(
       ? ok("overrides", "no schedule of code was changed by hand")
       : warning(
           "overrides",
-          `${namesOf(overridden)} differ from what code declares`,
+          `${namesOf(overridden)} ${overridden.length === 1 ? "differs" : "differ"} from what code declares`,
           "See: belfry schedule list --status overridden",
         ),
     lintCheck(active, now, ignored),
@@ -76,7 +80,7 @@ function clockCheck(schedules: readonly ScheduleView[], now: number): Check {
     first!.nextRunAt === null ? "" : `; ${first!.id} is next due at ${first!.nextRunAt.toISOString()}`
   return problem(
     "clock set back",
-    `${namesOf(ahead)} fired ahead of the store's clock, and waits until it has caught up${next}`,
+    `${namesOf(ahead)} fired ahead of the store's clock: nothing more fires until the clock has caught up${next}`,
     `Keep the clock of the store's host right. What must not wait: belfry schedule trigger ${first!.id}`,
   )
 }
@@ -93,7 +97,7 @@ function brokenChecks(broken: ReturnType<typeof sortedOut>["broken"]): readonly 
   const told = broken
     .slice(0, BROKEN_TOLD)
     .map(({ id, problem: why }) =>
-      problem("broken", `${id} can't be planned: ${why}`, `Mend it: belfry schedule set ${id}`),
+      problem("broken", `${id} can't be planned: ${why}`, `Correct it: belfry schedule set ${id}`),
     )
   const more = broken.length - told.length
   return more === 0
@@ -145,7 +149,7 @@ export function checkWorkers(
   const orphaned = schedules.filter((schedule) => isActive(schedule) && !offered.has(schedule.task))
   return [
     online.length === 0
-      ? warning("workers", "nobody performs runs", "Start one: belfry start")
+      ? warning("workers", "none is online: nothing performs runs", "Start one: belfry start")
       : ok(
           "workers",
           `${online.length} online, ${sumOf(online, ({ running }) => running)} of ${sumOf(online, ({ slots }) => slots)} slots in use`,
@@ -199,7 +203,7 @@ export async function checkRuns(scheduler: Scheduler, now: number): Promise<read
       ? ok("stuck runs", "none")
       : problem(
           "stuck runs",
-          `${stuck.length} whose lease has ended and nobody takes over, such as ${stuck[0]!.id}`,
+          `${stuck.length} whose lease has ended and that no worker takes over, such as ${stuck[0]!.id}`,
           "Start a worker for its task.",
         ),
     waiting.length === 0

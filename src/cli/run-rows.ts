@@ -58,7 +58,7 @@ export function runRows(call: Call, none = "There are no runs like that."): Show
       { header: "TRY", text: ({ attempt }) => String(attempt), isRight: true, dropOrder: 1 },
       { header: "SCHEDULE", text: ({ scheduleId }) => scheduleId ?? "-", isWide: true },
       { header: "SCHEDULED FOR", text: ({ scheduledFor }) => isoOrDash(scheduledFor), isWide: true },
-      { header: "BECAUSE OF", text: ({ triggeredBy }) => triggeredBy, isWide: true },
+      { header: "TRIGGERED BY", text: ({ triggeredBy }) => triggeredBy, isWide: true },
       { header: "WORKER", text: ({ workerId }) => workerId ?? "-", isWide: true },
       { header: "MESSAGE", text: messageOf, below: "cut" },
     ],

@@ -55,7 +55,16 @@ function rhythmOf({ lease, pollInterval }: Config): Pick<SchedulerOptions, "leas
   }
 }
 
-export async function configOf(call: Call): Promise<LoadedConfig | null> {
+const LOADED = new WeakMap<Call, Promise<LoadedConfig | null>>()
+
+/** Read once a call, so that a warning about it is given once. */
+export function configOf(call: Call): Promise<LoadedConfig | null> {
+  const loaded = LOADED.get(call) ?? readConfig(call)
+  LOADED.set(call, loaded)
+  return loaded
+}
+
+async function readConfig(call: Call): Promise<LoadedConfig | null> {
   const { flags, io } = call
   if (flags.isOff("config")) return null
   const loaded = await loadConfig(io.cwd, flags.text("config") ?? (io.env["BELFRY_CONFIG"] || undefined))

@@ -52,6 +52,6 @@ export function workerRows(call: Call): Shown<WorkerView> {
       { header: "TASKS", text: ({ tasks }) => tasks.join(","), below: "cut" },
     ],
     nameOf: ({ id }) => id,
-    none: "Nobody works on this store. Start a worker: belfry start",
+    none: "No worker has this store. Start one: belfry start",
   }
 }

@@ -71,13 +71,13 @@ const REFUSED: readonly (readonly [argv: readonly string[], code: number, what: 
     ["schedule", "create", "a b", "--task", "http", "--every", "5m"],
     6,
     /id is "a b"; use 1 to 200 letters/,
-    /Mend/,
+    /Correct the field/,
   ],
   [
     ["schedule", "create", "a", "--task", "t"],
     6,
     /exactly one of cron, every, at and in; found none/,
-    /Mend/,
+    /Correct the field/,
   ],
   [["schedule", "create", "a", "--task", "t", "--every", "often"], 6, /"often" is not a duration/, /90s/],
   [
@@ -97,6 +97,12 @@ const REFUSED: readonly (readonly [argv: readonly string[], code: number, what: 
     2,
     /--overlap "never" is unknown/,
     /skip/,
+  ],
+  [
+    ["schedule", "create", "a", "--task", "http", "--every", "5m", "--payload", "3"],
+    6,
+    /Payload of task "http" is invalid: /,
+    /payload/,
   ],
   [["apply"], 2, /No file was named/, /-f schedules\.yaml/],
   [["apply", "-f", "no.yaml"], 3, /no file no\.yaml/, /-f/],

@@ -133,7 +133,7 @@ describe("workers", () => {
     assert.match(list.out, /dead-one +silent for \d/)
     assert.match(
       doctor.out,
-      /! workers +nobody performs runs[\s\S]*! silent workers +1, such as dead-one: silent for/,
+      /! workers +none is online: nothing performs runs[\s\S]*! silent workers +1, such as dead-one: silent for/,
     )
     assert.match(top.out, /workers 0 \(0\/0 slots\), 1 silent[\s\S]*! worker dead-one has been silent for/)
     assert.equal(tasks.find(({ name }) => name === "report")!.workers, 0)

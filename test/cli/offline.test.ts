@@ -1,6 +1,9 @@
 import assert from "node:assert/strict"
 import { describe, test } from "vitest"
+import { COMMON_OPTIONS, RECORD_OPTIONS, STORE_OPTIONS } from "../../src/cli/command.ts"
 import { COMMANDS, GROUPS } from "../../src/cli/commands.ts"
+import { SETTINGS } from "../../src/cli/config-settings.ts"
+import { ERRORS } from "../../src/core/errors.ts"
 import { terminal } from "./support.ts"
 
 describe("belfry next", () => {
@@ -150,6 +153,15 @@ describe("help", () => {
     const { out } = await shell.run("schedule", "create", "--help")
 
     assert.match(out, /\$ belfry schedule create ping --task http --every 5m \\\n +--payload '/)
+  })
+
+  test("speaks plainly: help, remedies and settings have no words that need a translation", () => {
+    const remedies = Object.values(ERRORS).map(({ remedy }) => remedy)
+    const settings = Object.values(SETTINGS).map(({ words }) => words)
+    const help = COMMANDS.map((spec) => JSON.stringify(spec))
+    const shared = [...STORE_OPTIONS, ...RECORD_OPTIONS, ...COMMON_OPTIONS].map(({ words }) => words)
+    for (const text of [...remedies, ...settings, ...help, ...shared])
+      assert.doesNotMatch(text, /\bmend\b|unless said|\btold\b|\bnobody\b|\bwhoever\b/i)
   })
 
   test("belfry help is the same as --help, for the program and for a command", async () => {

@@ -78,7 +78,7 @@ describe("files", () => {
 
     assert.equal(code, 5)
     assert.equal(out, 'a\tcreate\t\nb\tfailed\tcreate: There is a schedule "b" already.\nc\tcreate\t\n')
-    assert.match(err, /2 created, .* 1 failed\. The rest stands/)
+    assert.match(err, /2 created, .* 1 failed\. What was done stays/)
   })
 
   test("when the store goes away it says what was done and what was not", async () => {

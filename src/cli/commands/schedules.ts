@@ -10,7 +10,7 @@ const WHEN_OPTIONS: readonly OptionSpec[] = [
   { flags: "--in <duration>", words: "once, this long from now" },
   {
     flags: "--tz, --timezone <zone>",
-    words: "the IANA zone of the cron and of times, such as Europe/Berlin; UTC unless said",
+    words: "the IANA zone of the cron and of times, such as Europe/Berlin (default UTC)",
   },
   {
     flags: "--day-match <rule>",
@@ -59,8 +59,8 @@ export const SCHEDULE_COMMANDS: readonly CommandSpec[] = [
         choices: ["active", "paused", "disabled", "finished", "failing", "overridden", "broken"],
       },
       { flags: "--next <duration>", words: "only those due within this long" },
-      { flags: "--sort <column>", words: "by key unless said", choices: ["key", "next", "last"] },
-      { flags: "-n, --limit <count>", words: "at most this many; 1000 unless said" },
+      { flags: "--sort <column>", words: "the order (default key)", choices: ["key", "next", "last"] },
+      { flags: "-n, --limit <count>", words: "at most this many (default 1000)" },
       { flags: "-w, --watch", words: "goes on: a row for each change, until Ctrl-C" },
     ],
     prints: "records",
@@ -129,7 +129,7 @@ export const SCHEDULE_COMMANDS: readonly CommandSpec[] = [
       },
       { flags: "--enabled", words: "it fires" },
       { flags: "--disabled", words: "it doesn't fire" },
-      { flags: "--if-revision <number>", words: "only if nobody edited it since" },
+      { flags: "--if-revision <number>", words: "only if it is still at this revision" },
       DRY_RUN,
     ],
     prints: "records",

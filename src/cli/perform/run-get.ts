@@ -52,10 +52,7 @@ function factsOf(run: RunView, now: number, zone: string): readonly Fact[] {
     ["Task", run.task],
     ["Schedule", run.scheduleId ?? ""],
     ["Scheduled for", when(run.scheduledFor)],
-    [
-      "Because of",
-      `${run.triggeredBy}${run.trigger === null ? "" : ` (${run.trigger})`}${run.by === null ? "" : `, by ${run.by}`}`,
-    ],
+    ["Triggered by", triggerWords(run)],
     [
       "Stands for",
       missed === null ? "" : `${missed.count} more, ${when(missed.from)} to ${when(missed.until)}`,
@@ -76,6 +73,12 @@ function factsOf(run: RunView, now: number, zone: string): readonly Fact[] {
     ["Payload", run.payload === null ? "" : JSON.stringify(run.payload)],
     ["Details", run.details === null ? "" : JSON.stringify(run.details)],
   ]
+}
+
+/** A trigger that says no more than its kind is said once. */
+function triggerWords({ triggeredBy, trigger, by }: RunView): string {
+  const what = trigger === null || trigger === triggeredBy ? "" : ` (${trigger})`
+  return `${triggeredBy}${what}${by === null ? "" : `, ${by}`}`
 }
 
 type AttemptRow = RunView["attempts"][number]

@@ -27,11 +27,8 @@ export async function createSchedule(call: Call): Promise<undefined> {
   const { payload, ...options } = (await optionsFrom(call, null)) as ScheduleOptions & { payload?: unknown }
   // Mistakes show before a store is made.
   const planned = wouldBe(key, options, { task, payload, now: io.clock.now() })
+  await checkPayloadOf({ id: key, task, payload }, await tasksOf((await configOf(call))?.config ?? {}, call))
   if (flags.isOn("dryRun")) {
-    await checkPayloadOf(
-      { id: key, task, payload },
-      await tasksOf((await configOf(call))?.config ?? {}, call),
-    )
     hint(call, `Would create ${key}. Nothing was changed.`)
     return show(call, [planned])
   }

@@ -105,5 +105,5 @@ function pauseWords(paused: NonNullable<ScheduleView["paused"]>, when: (date: Da
 
 function ownerWords({ owner, isOverridden }: ScheduleView): string {
   if (owner === null) return "made by hand"
-  return `declared in code of "${owner}"${isOverridden ? ", changed by hand since" : ""}`
+  return `declared in code (owner ${owner})${isOverridden ? ", changed by hand since" : ""}`
 }

@@ -29,7 +29,7 @@ export async function deleteSchedules(call: Call): Promise<undefined> {
     if (call.flags.isOn("dryRun")) return hint(call, `Would delete ${keys.join(", ")}. Nothing was changed.`)
     const owned = schedules.filter(({ owner }) => owner !== null)
     for (const { id, owner } of owned)
-      hint(call, `${id} is declared by the code of "${owner}": it comes back at that program's next start.`)
+      hint(call, `${id} is declared in code (owner ${owner}): it comes back when that program starts again.`)
     await confirm(
       call,
       `Delete ${keys.length === 1 ? keys[0] : `${keys.length} schedules`}? Runs stay.`,
