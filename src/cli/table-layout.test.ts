@@ -86,6 +86,16 @@ describe("the layout of a table", () => {
       { widths: [20, 0], isStacked: false, below: [1] },
     ],
     [
+      "and before it makes others be cut",
+      [
+        { header: "BERLIN", width: 25 },
+        { header: "UTC", width: 20 },
+        { header: "NOTE", width: 40, below: "whole" },
+      ],
+      80,
+      { widths: [25, 20, 0], isStacked: false, below: [2] },
+    ],
+    [
       "an id that leaves no room for the rest gets a line of its own",
       [
         { header: "RUN", width: 81, isId: true },

@@ -71,13 +71,14 @@ function isWhole({ isId = false, below }: Wish): boolean {
   return isId || below === "whole"
 }
 
-/** Takes those that have room beside the others; returns those that haven't. */
+/** Takes those that have room beside the others, without making these unreadable; returns those that haven't. */
 function placeNotes(wishes: readonly Wish[], taken: number[], room: number): readonly number[] {
   const below: number[] = []
   for (const [index, { below: how, width }] of wishes.entries()) {
     if (how === undefined) continue
-    const wanted = how === "whole" ? width : Math.min(width, LEAST_BESIDE)
-    const used = lineOf(taken.map((each) => leastOf(wishes[each]!)))
+    const isWhole = how === "whole"
+    const wanted = isWhole ? width : Math.min(width, LEAST_BESIDE)
+    const used = lineOf(taken.map((each) => (isWhole ? wishes[each]!.width : readableOf(wishes[each]!))))
     if (used + GAP + wanted <= room) taken.push(index)
     else below.push(index)
   }

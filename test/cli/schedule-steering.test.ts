@@ -15,6 +15,16 @@ describe("steering", () => {
     assert.equal((await getSchedule(shell)).paused, null)
   })
 
+  test("a hint to another command names the schedule it needs", async () => {
+    const shell = await withNightly({ isTerminal: true }, ...FAR_AWAY)
+
+    const none = await shell.run("schedule", "occurrences", "nightly")
+    const restore = await shell.run("schedule", "restore", "nightly")
+    const skip = await shell.run("schedule", "skip", "nightly", "2090-06-02 12:34")
+
+    for (const { err } of [none, restore, skip]) assert.match(err, /belfry schedule next nightly$/m)
+  })
+
   test("resume --all shows what it resumed, and nothing else", async () => {
     const shell = await withNightly()
     await shell.run("schedule", "create", "other", "--task", "t", "--every", "1h")

@@ -25,7 +25,7 @@ export async function editSchedule(call: Call): Promise<undefined> {
     throw new Refusal(
       EXIT.usage,
       "There is no terminal to edit on.",
-      "Change it with: belfry schedule set, or belfry apply -f FILE",
+      `Change it with: belfry schedule set ${call.args[0]!}, or belfry apply -f FILE`,
     )
   await withScheduler(call, async ({ scheduler, loaded }) => {
     const schedule = await scheduleOf(scheduler, call.args[0]!)

@@ -49,7 +49,7 @@ async function describe(call: Call, scheduler: Scheduler, schedule: ScheduleView
   const { entries } = await scheduler.schedules.occurrences(schedule.id, { limit: 5 })
   if (entries.length === 0) return
   io.out(`\n${paint("bold", "Last")}\n`)
-  const { columns } = ledgerRows(call, schedule.timezone)
+  const { columns } = ledgerRows(call, schedule)
   io.out(formatTable(entries, columns, { width: io.columns(), paint, hasHeaders: false, indent: "  " }))
 }
 

@@ -19,7 +19,7 @@ export async function showOccurrences(call: Call): Promise<undefined> {
   await withScheduler(call, async ({ scheduler }) => {
     const schedule = await scheduleOf(scheduler, call.args[0]!)
     const entries = await readEntries(scheduler, schedule.id, { limit, outcome })
-    await showAll(call, entries, ledgerRows(call, schedule.timezone))
+    await showAll(call, entries, ledgerRows(call, schedule))
     if (call.io.isOutTerminal) for (const line of await whyQuiet(call, scheduler, schedule)) hint(call, line)
   })
   return undefined
