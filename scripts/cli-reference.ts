@@ -32,8 +32,9 @@ export function renderReference(): string {
 const CONVENTIONS = `## Conventions
 
 - **Streams**: data goes to standard output; progress, hints, warnings and errors go to standard error.
-- **Formats**: a table on a terminal that fits it (\`-o wide\` has all columns and cuts nothing; ids are never cut), tab-separated values in a pipe, \`--json\` for
-  programs, \`-o csv\` for spreadsheets (a cell that would be a formula there begins with an apostrophe), \`-o name\` for \`xargs\`.
+- **Formats**: on a terminal a table that fits its width, tab-separated values in a pipe, \`--json\` for programs, \`-o csv\` for spreadsheets (a cell that would be a formula there begins with an apostrophe), \`-o name\` for \`xargs\`.
+- **Tables** are never wider than the terminal. Columns of little importance are left out, long texts are cut or stand below
+  their row. Ids are never cut: one that leaves no room stands on a line of its own. \`-o wide\` has all columns and cuts nothing.
 - **Names**: where several keys or ids may be given, \`-\` reads them from standard input, one a line.
 - **Times**: \`2026-03-29T02:30:00Z\`; \`2026-03-29 02:30\` in the schedule's zone, which is then said; \`tomorrow 9am\`; \`+2h\`; \`-1d\`.
 - **Durations**: \`90s\`, \`15m\`, \`1h30m\`, or ISO 8601.

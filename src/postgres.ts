@@ -101,9 +101,10 @@ const DEADLINE_MS = 5_000
 function whereOf(url: string): string {
   if (hasBrokenPassword(url)) {
     // Part of it would be taken for the host, and shown in messages as one that can't be found.
-    const text =
-      "The password in the database's URL has a character in it that ends it. Encode it: / is %2F, @ is %40, # is %23."
-    throw new BelfryError("BELFRY_STORE_UNFIT", text)
+    const text = "The password in the database's URL has a character in it that ends it."
+    throw new BelfryError("BELFRY_STORE_UNFIT", text, {
+      remedy: "Encode it: / is %2F, @ is %40, # is %23.",
+    })
   }
   const place = placeOf(url)
   // The driver understands other forms too, and says what is wrong with this one.

@@ -6,6 +6,7 @@ import { cycleRefusal, dependenciesFrom } from "../scheduler/dependencies.ts"
 import type { Scheduler } from "../scheduler/scheduler.ts"
 import type { ScheduleView } from "../scheduler/views.ts"
 import type { Store } from "../store/store.ts"
+import { type ChangedValue, changedValues, changeWords } from "./changed-values.ts"
 import type { Call } from "./command.ts"
 import { EXIT } from "./exit-codes.ts"
 import { allSchedules } from "./lookups.ts"
@@ -14,13 +15,14 @@ import { Refusal } from "./refusal.ts"
 import type { FileEntry } from "./schedule-files.ts"
 import { type Session, tasksOf } from "./session.ts"
 import type { Colour } from "./table.ts"
-import { definitionOf, differences, leanOptions } from "./view-definition.ts"
+import { definitionOf, differences } from "./view-definition.ts"
 
 /** What has to happen to one schedule so that it is what the files say. */
 export interface Step {
   readonly key: string
   readonly action: "create" | "change" | "same" | "delete" | "left alone"
-  readonly fields: readonly string[]
+  /** The options that differ, with their values. */
+  readonly changes: readonly ChangedValue[]
   readonly why: string
   readonly entry: FileEntry["entry"] | null
   readonly stored: ScheduleView | null
@@ -68,7 +70,7 @@ async function pruneSteps(
     ({ id, owner }) => owner === null && !named.has(id),
   )
   return stray.map((stored) => ({
-    ...{ key: stored.id, action: "delete", fields: [], why: "in no file", entry: null, stored },
+    ...{ key: stored.id, action: "delete", changes: [], why: "in no file", entry: null, stored },
   }))
 }
 
@@ -84,19 +86,20 @@ export async function checkPayloadOf(
 
 export function stepFor(entry: FileEntry["entry"], stored: ScheduleView | null): Step {
   const { id, task, payload = null, ...options } = entry
-  const about = { key: id, fields: [], why: "", entry, stored }
+  const about = { key: id, changes: [], why: "", entry, stored }
   const wanted = defineSchedule(options, { id, task, payload, owner: null, release: 0, now: null })
   if (stored === null) return { ...about, action: "create" }
   const fields = differences(definitionOf(stored), wanted)
   if (stored.owner !== null && fields.length > 0)
-    return { ...about, action: "left alone", why: `declared by the code of "${stored.owner}"` }
+    return { ...about, action: "left alone", why: `declared in code (owner ${stored.owner})` }
   if (fields.includes("task"))
     throw new Refusal(
       EXIT.conflict,
       `Schedule "${id}" runs task "${stored.task}"; the file says "${task}". The task of a schedule can't be changed.`,
       `Delete it first: belfry schedule delete ${id}`,
     )
-  return { ...about, action: fields.length === 0 ? "same" : "change", fields }
+  if (fields.length === 0) return { ...about, action: "same" }
+  return { ...about, action: "change", changes: changedValues(definitionOf(stored), wanted) }
 }
 
 const COLOURS: Readonly<Record<Tried["action"], Colour | null>> = {
@@ -116,45 +119,27 @@ export function stepRows(withValues: boolean): Shown<Tried> {
       { header: "ACTION", text: ({ action }) => action, paint: ({ action }) => COLOURS[action] },
       {
         header: "WHAT",
-        text: (step) => (step.why === "" ? (withValues ? valuesOf(step) : step.fields.join(", ")) : step.why),
+        below: "whole",
+        text: (step) =>
+          step.why === "" ? (withValues ? valuesOf(step) : optionsOf(step).join(", ")) : step.why,
       },
     ],
     nameOf: ({ key }) => key,
     record: (step) => {
-      const { key, action, fields, why } = step
-      const values = withValues ? { values: changedValues(step) } : {}
-      return { key, action, fields, why: why === "" ? null : why, ...values }
+      const { key, action, changes, why } = step
+      const values = withValues ? { values: changes } : {}
+      return { key, action, fields: optionsOf(step), why: why === "" ? null : why, ...values }
     },
     none: "The files hold no schedules.",
   }
 }
 
-interface ChangedValue {
-  readonly option: string
-  readonly from: unknown
-  readonly to: unknown
-}
-
-/** By option, as files say them; what isn't there is null. */
-function changedValues({ stored, entry, action }: Tried): readonly ChangedValue[] {
-  if (action !== "change") return []
-  const before = { ...leanOptions(definitionOf(stored!)), payload: stored!.payload } as Record<
-    string,
-    unknown
-  >
-  const { id: _id, task: _task, payload = null, ...options } = entry!
-  const { id, task } = stored!
-  const wanted = defineSchedule(options, { id, task, payload, owner: null, release: 0, now: null })
-  const after = { ...leanOptions(wanted), payload } as Record<string, unknown>
-  return [...new Set([...Object.keys(before), ...Object.keys(after)])]
-    .map((option) => ({ option, from: before[option] ?? null, to: after[option] ?? null }))
-    .filter(({ from, to }) => JSON.stringify(from) !== JSON.stringify(to))
+function optionsOf({ changes }: Tried): readonly string[] {
+  return changes.map(({ option }) => option)
 }
 
 function valuesOf(step: Tried): string {
-  return changedValues(step)
-    .map(({ option, from, to }) => `${option}: ${JSON.stringify(from)} → ${JSON.stringify(to)}`)
-    .join(", ")
+  return step.changes.map(changeWords).join(", ")
 }
 
 export function summaryOf(steps: readonly Tried[]): string {

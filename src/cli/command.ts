@@ -53,7 +53,7 @@ export const STORE_OPTIONS: readonly OptionSpec[] = [
   {
     flags: "--store <address>",
     words:
-      "where the data is: a path, postgres://…, redis://… or memory: (BELFRY_STORE; ./belfry.db unless said)",
+      "where the data is: a path, postgres://…, redis://… or memory: (BELFRY_STORE; default ./belfry.db)",
   },
   {
     flags: "--config <file>",
@@ -68,7 +68,7 @@ export const FORMATS = ["table", "wide", "tsv", "csv", "json", "jsonl", "yaml", 
 export const JSON_OUTPUT: OptionSpec = { flags: "--json", words: "JSON, the same as -o json" }
 export const OUTPUT: OptionSpec = {
   flags: "-o, --output <format>",
-  words: "table on a terminal, tsv in a pipe unless said",
+  words: "the format (default table on a terminal, tsv in a pipe)",
   choices: FORMATS,
 }
 export const NO_HEADERS: OptionSpec = { flags: "--no-headers", words: "no line of headers" }
@@ -78,7 +78,7 @@ export const RECORD_OPTIONS: readonly OptionSpec[] = [
   OUTPUT,
   {
     flags: "--fields <names>",
-    words: "only these fields of each record, such as id,paused.reason (with JSON)",
+    words: "only these fields of each record, such as id,paused.reason (with JSON or YAML)",
   },
   { flags: "--abs", words: "absolute times also on a terminal" },
   NO_HEADERS,
@@ -86,17 +86,18 @@ export const RECORD_OPTIONS: readonly OptionSpec[] = [
 
 export const COMMON_OPTIONS: readonly OptionSpec[] = [
   { flags: "-q, --quiet", words: "nothing on standard error but errors" },
-  { flags: "--color <when>", words: "auto unless said", choices: COLOUR_CHOICES },
+  { flags: "--color <when>", words: "when to use colours (default auto)", choices: COLOUR_CHOICES },
   { flags: "--debug", words: "where an error came from" },
 ]
 
+export const IGNORE: OptionSpec = { flags: "--ignore <codes>", words: "without these lints, such as L04,L05" }
 export const ICS: OptionSpec = { flags: "--ics", words: "as a calendar file (iCalendar)" }
 export const DRY_RUN: OptionSpec = { flags: "--dry-run", words: "say what would happen, change nothing" }
 export const YES: OptionSpec = { flags: "-y, --yes", words: "don't ask" }
 export const REASON: OptionSpec = { flags: "--reason <text>", words: "why, for the record" }
 export const BY: OptionSpec = {
   flags: "--by <name>",
-  words: "who asks, for the record (you@this-host unless said)",
+  words: "your name, for the record (default you@this-host)",
 }
 
 /** Every option a command takes, those it shares with others last. */

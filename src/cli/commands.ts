@@ -23,7 +23,7 @@ export const GROUPS: Readonly<Record<string, { summary: string; aliases: readonl
   schedule: { summary: "Schedules: look, change, steer.", aliases: ["s", "schedules"] },
   run: { summary: "Runs: look, wait, step in.", aliases: ["r", "runs"] },
   task: { summary: "Tasks: what can be run.", aliases: ["tasks"] },
-  worker: { summary: "Workers: who performs runs.", aliases: ["workers"] },
+  worker: { summary: "Workers: the processes that perform runs.", aliases: ["workers"] },
   config: { summary: "The configuration: what holds, and why.", aliases: [] },
   import: { summary: "Bring schedules from elsewhere.", aliases: [] },
 }

@@ -2,20 +2,23 @@ import { existsSync, readFileSync } from "node:fs"
 import { extname, isAbsolute, join } from "node:path"
 import { pathToFileURL } from "node:url"
 import type { Config } from "../config.ts"
+import { isObject, SETTINGS } from "./config-settings.ts"
 import { EXIT } from "./exit-codes.ts"
 import { Refusal } from "./refusal.ts"
 
 export interface LoadedConfig {
   readonly path: string
   readonly config: Config
+  /** Other configurations in the same folder, which are not read. */
+  readonly unread: readonly string[]
 }
 
 const NAMES = ["ts", "mjs", "js", "json", "yaml"].map((ending) => `belfry.config.${ending}`)
 
 /** The configuration named, or the one in this folder; null if there is none. */
 export async function loadConfig(cwd: string, named: string | undefined): Promise<LoadedConfig | null> {
-  const path = named === undefined ? found(cwd) : resolved(cwd, named)
-  if (path === null) return null
+  const [path, ...unread] = named === undefined ? found(cwd) : [resolved(cwd, named)]
+  if (path === undefined) return null
   if (!existsSync(path))
     throw new Refusal(
       EXIT.notFound,
@@ -23,11 +26,11 @@ export async function loadConfig(cwd: string, named: string | undefined): Promis
       "Check --config or BELFRY_CONFIG.",
     )
   const value = DATA.has(extname(path)) ? await readData(path) : await evaluate(path)
-  return { path, config: checked(value, path) }
+  return { path, config: checked(value, path), unread }
 }
 
-function found(cwd: string): string | null {
-  return NAMES.map((name) => join(cwd, name)).find((path) => existsSync(path)) ?? null
+function found(cwd: string): readonly string[] {
+  return NAMES.map((name) => join(cwd, name)).filter((path) => existsSync(path))
 }
 
 function resolved(cwd: string, path: string): string {
@@ -79,29 +82,9 @@ function unreadable(path: string, cause: unknown): Refusal {
   return new Refusal(
     EXIT.usage,
     `The configuration ${path} can't be read: ${why.split("\n")[0]}`,
-    "Mend it, name another with --config, or do without: --no-config",
+    "Correct it, name another with --config, or do without: --no-config",
     cause,
   )
-}
-
-const KINDS: Readonly<Record<keyof Config, (value: unknown) => boolean>> = {
-  store: (value) => typeof value === "string" || isObject(value),
-  tasks: Array.isArray,
-  schedules: Array.isArray,
-  owner: (value) => typeof value === "string",
-  release: (value) => typeof value === "number",
-  prune: (value) => typeof value === "boolean",
-  concurrency: (value) => typeof value === "number",
-  lease: isDuration,
-  pollInterval: isDuration,
-  stopTimeout: isDuration,
-  retention: isObject,
-  commands: isObject,
-  command: isObject,
-  http: isObject,
-  sql: isObject,
-  hooks: isObject,
-  logger: isObject,
 }
 
 /** A misspelt setting would otherwise be one that silently isn't there. */
@@ -114,19 +97,19 @@ function checked(value: unknown, path: string): Config {
     )
   }
   for (const [setting, given] of Object.entries(value)) {
-    const isKind = Object.hasOwn(KINDS, setting) ? KINDS[setting as keyof Config] : undefined
-    if (isKind === undefined) {
+    const spec = Object.hasOwn(SETTINGS, setting) ? SETTINGS[setting as keyof Config] : undefined
+    if (spec === undefined) {
       throw new Refusal(
         EXIT.usage,
         `The configuration ${path} has an unknown setting "${setting}".`,
-        `Known are ${Object.keys(KINDS).join(", ")}.`,
+        `Known are ${Object.keys(SETTINGS).join(", ")}. See docs/reference/configuration.md`,
       )
     }
-    if (given !== undefined && !isKind(given))
+    if (given !== undefined && !spec.isOfType(given))
       throw new Refusal(
         EXIT.usage,
         `The setting "${setting}" in ${path} is of the wrong type: ${kindWords(given)}.`,
-        "docs/reference/cli.md has the settings.",
+        `It has to be ${spec.type}. See docs/reference/configuration.md`,
       )
   }
   checkCommand(value, path)
@@ -179,12 +162,4 @@ function checkSql({ sql = { schemas: [] } }: Config, path: string): void {
 function kindWords(value: unknown): string {
   if (value === null) return "null"
   return Array.isArray(value) ? "a list" : `a value of type ${typeof value}`
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null
-}
-
-function isDuration(value: unknown): boolean {
-  return typeof value === "string" || typeof value === "number"
 }

@@ -12,7 +12,7 @@ export async function confirm(call: Call, about: string, count: number): Promise
   if (flags.isOn("yes")) return
   const question = printable(about)
   if (!io.canAsk)
-    throw new Refusal(EXIT.usage, `${question} Nobody can be asked here.`, "Add --yes to go ahead.")
+    throw new Refusal(EXIT.usage, `${question} There is no terminal to ask on.`, "Add --yes to go ahead.")
   const isMany = count > MANY
   const answer = await io.ask(isMany ? `${question} Type ${count} to go ahead: ` : `${question} [y/N] `)
   const isYes = isMany ? answer.trim() === String(count) : /^y(es)?$/i.test(answer.trim())

@@ -4,7 +4,9 @@ import type { PriorityOption, RetryOptions, ScheduleOptions } from "../core/opti
 import type { ScheduleChanges } from "../scheduler/schedule-options.ts"
 import type { ScheduleView } from "../scheduler/views.ts"
 import type { Call } from "./command.ts"
+import { dstFrom } from "./cron-flags.ts"
 import { EXIT } from "./exit-codes.ts"
+import { flagOf } from "./flags.ts"
 import { hint } from "./output.ts"
 import { Refusal } from "./refusal.ts"
 import { parseTime } from "./times.ts"
@@ -12,7 +14,7 @@ import { parseTime } from "./times.ts"
 /** The flags of `schedule create` and `schedule set` as options; what isn't said isn't there. */
 export async function optionsFrom(call: Call, stored: ScheduleView | null): Promise<ScheduleChanges> {
   const { flags } = call
-  const timezone = flags.text("tz")
+  const timezone = flags.text("timezone")
   const zone = timezone ?? stored?.timezone ?? "UTC"
   const at = (name: string) => instantFlag(call, name, zone)
   const tags = flags.list("tag")
@@ -23,7 +25,7 @@ export async function optionsFrom(call: Call, stored: ScheduleView | null): Prom
     in: flags.duration("in"),
     dayMatch: flags.choice("dayMatch", ["either", "both"]),
     timezone,
-    dst: dstFrom(call, stored),
+    dst: dstOptions(call, stored),
     payload: await payloadFrom(call),
     description: flags.text("description"),
     tags: tags.length === 0 ? undefined : tags,
@@ -47,7 +49,7 @@ function compact(values: Record<string, unknown>): Record<string, unknown> {
 /** A time given by a flag, in the zone; which zone was used is said. */
 export function instantFlag(call: Call, name: string, zone: string): Date | undefined {
   const text = call.flags.text(name)
-  return text === undefined ? undefined : timeIn(call, text, name, zone)
+  return text === undefined ? undefined : timeIn(call, text, flagOf(name), zone)
 }
 
 export function timeIn(call: Call, text: string, what: string, zone: string): Date {
@@ -56,15 +58,9 @@ export function timeIn(call: Call, text: string, what: string, zone: string): Da
   return new Date(instant)
 }
 
-function dstFrom({ flags }: Call, stored: ScheduleView | null): ScheduleOptions["dst"] {
-  const gap = flags.choice("dstGap", ["after", "skip"])
-  const overlap = flags.choice("dstOverlap", ["first", "second", "both"])
-  if (gap === undefined && overlap === undefined) return undefined
-  return {
-    ...stored?.dst,
-    ...(gap === undefined ? {} : { gap }),
-    ...(overlap === undefined ? {} : { overlap }),
-  }
+function dstOptions({ flags }: Call, stored: ScheduleView | null): ScheduleOptions["dst"] {
+  const said = dstFrom(flags)
+  return Object.keys(said).length === 0 ? undefined : { ...stored?.dst, ...said }
 }
 
 function retryFrom({ flags }: Call, stored: ScheduleView | null): RetryOptions | undefined {

@@ -20,7 +20,7 @@ test("a schedule that fired ahead of the store's clock is a problem, with when i
   assert.equal(result, "problem")
   assert.equal(
     message,
-    "s fired ahead of the store's clock, and waits until it has caught up; s is next due at 2026-03-27T09:00:00.000Z",
+    "s fired ahead of the store's clock: nothing more fires until the clock has caught up; s is next due at 2026-03-27T09:00:00.000Z",
   )
   assert.match(remedy!, /belfry schedule trigger s$/)
 })

@@ -33,7 +33,11 @@ export const problem = (name: string, message: string, remedy: string): Check =>
 /** Later than this, and nobody is firing. */
 const OVERDUE_MS = 120_000
 
-export function checkSchedules(schedules: readonly ScheduleView[], now: number): readonly Check[] {
+export function checkSchedules(
+  schedules: readonly ScheduleView[],
+  now: number,
+  ignored: ReadonlySet<string> = new Set(),
+): readonly Check[] {
   const { sound, broken } = sortedOut(schedules)
   const active = sound.filter(isActive)
   const overdue = active.filter(
@@ -44,7 +48,11 @@ export function checkSchedules(schedules: readonly ScheduleView[], now: number):
     ok("schedules", `${schedules.length}, of which ${active.length} active`),
     overdue.length === 0
       ? ok("overdue", "no schedule is overdue")
-      : problem("overdue", `${namesOf(overdue)} should have fired: nobody fires`, "Start it: belfry start"),
+      : problem(
+          "overdue",
+          `${namesOf(overdue)} should have fired, but no process fires schedules`,
+          "Start one: belfry start",
+        ),
     ...brokenChecks(broken),
     dependencyCheck(sound, schedules),
     cycleCheck(sound),
@@ -53,10 +61,10 @@ export function checkSchedules(schedules: readonly ScheduleView[], now: number):
       ? ok("overrides", "no schedule of code was changed by hand")
       : warning(
           "overrides",
-          `${namesOf(overridden)} differ from what code declares`,
+          `${namesOf(overridden)} ${overridden.length === 1 ? "differs" : "differ"} from what code declares`,
           "See: belfry schedule list --status overridden",
         ),
-    lintCheck(active, now),
+    lintCheck(active, now, ignored),
   ]
 }
 
@@ -74,7 +82,7 @@ function clockCheck(schedules: readonly ScheduleView[], now: number): Check {
     first!.nextRunAt === null ? "" : `; ${first!.id} is next due at ${first!.nextRunAt.toISOString()}`
   return problem(
     "clock set back",
-    `${namesOf(ahead)} fired ahead of the store's clock, and waits until it has caught up${next}`,
+    `${namesOf(ahead)} fired ahead of the store's clock: nothing more fires until the clock has caught up${next}`,
     `Keep the clock of the store's host right. What must not wait: belfry schedule trigger ${first!.id}`,
   )
 }
@@ -102,7 +110,7 @@ function brokenChecks(broken: ReturnType<typeof sortedOut>["broken"]): readonly 
 function mendingWords(id: string, unread: readonly string[]): string {
   // Names that somebody wrote by SQL may be anything; a command is given only where it can be pasted.
   if (unread.length === 0 || !unread.every((name) => /^[\w-]+$/.test(name)))
-    return `Mend it: belfry schedule set ${id}`
+    return `Correct it: belfry schedule set ${id}`
   const unset = unread.map((name) => `--unset ${name}`).join(" ")
   return `Take away what can't be read, or give it another value: belfry schedule set ${id} ${unset}`
 }
@@ -136,15 +144,21 @@ function cycleCheck(schedules: readonly ScheduleView[]): Check {
   )
 }
 
-function lintCheck(schedules: readonly ScheduleView[], now: number): Check {
-  const odd = schedules.filter((schedule) =>
-    lintsOf(schedule, now).some(({ severity }) => severity !== "info"),
-  )
+function lintCheck(schedules: readonly ScheduleView[], now: number, ignored: ReadonlySet<string>): Check {
+  const codes = new Set<string>()
+  const odd = schedules.filter((schedule) => {
+    const lints = lintsOf(schedule, now).filter(
+      ({ severity, code }) => severity !== "info" && !ignored.has(code),
+    )
+    for (const { code } of lints) codes.add(code)
+    return lints.length > 0
+  })
   if (odd.length === 0) return ok("lints", "no expression is odd")
+  const found = [...codes].sort()
   return warning(
     "lints",
-    `${namesOf(odd)} may not do what was meant`,
-    `See: belfry schedule next ${odd[0]!.id}`,
+    `${namesOf(odd)} may not do what was meant (${found.join(", ")})`,
+    `See: belfry schedule next ${odd[0]!.id}. If it is meant: belfry doctor --ignore ${found.join(",")}`,
   )
 }
 
@@ -158,7 +172,7 @@ export function checkWorkers(
   const orphaned = schedules.filter((schedule) => isActive(schedule) && !offered.has(schedule.task))
   return [
     online.length === 0
-      ? warning("workers", "nobody performs runs", "Start one: belfry start")
+      ? warning("workers", "none is online: nothing performs runs", "Start one: belfry start")
       : ok(
           "workers",
           `${online.length} online, ${sumOf(online, ({ running }) => running)} of ${sumOf(online, ({ slots }) => slots)} slots in use`,
@@ -210,7 +224,7 @@ export async function checkRuns(scheduler: Scheduler, now: number): Promise<read
       ? ok("stuck runs", "none")
       : problem(
           "stuck runs",
-          `${stuck.length} whose lease has ended and nobody takes over, such as ${stuck[0]!.id}`,
+          `${stuck.length} whose lease has ended and that no worker takes over, such as ${stuck[0]!.id}`,
           "Start a worker for its task.",
         ),
     waiting.length === 0

@@ -35,7 +35,7 @@ export const EXIT_WORDS: readonly (readonly [code: ExitCode, words: string])[] =
   [EXIT.timedOut, "`--timeout` passed while waiting; the run goes on"],
   [
     EXIT.interrupted,
-    "Interrupted by Ctrl-C while waiting, or twice during `start`; runs go on, or are taken over",
+    "Interrupted by Ctrl-C at a question or while waiting, or twice during `start`; runs go on, or are taken over",
   ],
   [EXIT.terminated, "A second SIGTERM during `start` ended it at once"],
 ]

@@ -1,4 +1,5 @@
-import { type Duration, parseDuration } from "../core/duration.ts"
+import { type Duration, durationMsOf } from "../core/duration.ts"
+import { BelfryError } from "../core/errors.ts"
 import { EXIT } from "./exit-codes.ts"
 import { Refusal } from "./refusal.ts"
 
@@ -56,7 +57,17 @@ export class Flags {
 
   durationMs(name: string): number | undefined {
     const text = this.text(name)
-    return text === undefined ? undefined : parseDuration(text, flagOf(name))
+    if (text === undefined) return undefined
+    const ms = durationMsOf(text)
+    if (ms !== null) return ms
+    throw new BelfryError(
+      "BELFRY_DURATION_INVALID",
+      `${flagOf(name)} ${JSON.stringify(text)} is not a duration.`,
+      {
+        details: { option: flagOf(name) },
+        remedy: WRITE_A_DURATION,
+      },
+    )
   }
 
   duration(name: string): Duration | undefined {
@@ -73,6 +84,9 @@ export class Flags {
     )
   }
 }
+
+/** A bare number is refused: `--timeout 30` is meant as seconds by some, as milliseconds by others. */
+const WRITE_A_DURATION = "Write a number with its unit, such as 500ms, 90s, 15m or 1h30m."
 
 /** `maxRuns` as it is typed: `--max-runs`. */
 export function flagOf(name: string): string {

@@ -13,6 +13,7 @@ export interface Io {
   readonly isErrTerminal: boolean
   /** Somebody can answer a question. */
   readonly canAsk: boolean
+  /** Ctrl-D is a no; Ctrl-C throws `Interrupted`. */
   ask(question: string): Promise<string>
   readInput(): Promise<string>
   /** The text as somebody's editor leaves it; the name tells the editor what it is. */
@@ -54,8 +55,9 @@ export function processIo(): Io {
     ask,
     readInput,
     edit: async (text, name) => (await import("./editor.ts")).editedText(text, name, env),
-    columns: () => stdout.columns ?? 120,
-    rows: () => stdout.rows ?? 40,
+    // A terminal that doesn't know its size says 0.
+    columns: () => stdout.columns || 120,
+    rows: () => stdout.rows || 40,
     env,
     cwd: process.cwd(),
     clock: systemClock,
@@ -88,13 +90,8 @@ function isSet(value: string | undefined): boolean {
 }
 
 async function ask(question: string): Promise<string> {
-  const { createInterface } = await import("node:readline/promises")
-  const readline = createInterface({ input: process.stdin, output: process.stderr })
-  try {
-    return await readline.question(question)
-  } finally {
-    readline.close()
-  }
+  const { askOn } = await import("./ask.ts")
+  return askOn(question, { input: process.stdin, output: process.stderr })
 }
 
 const INPUT_MAX_BYTES = 16 * 1_048_576

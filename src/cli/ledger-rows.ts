@@ -1,13 +1,17 @@
 import type { LedgerEntry } from "../scheduler/ledger.ts"
+import type { ScheduleView } from "../scheduler/views.ts"
 import type { Call } from "./command.ts"
 import type { Shown } from "./output.ts"
 import { stateColour, stateIcon } from "./run-rows.ts"
 import { bothWords, isoOrDash, spanWords } from "./time-words.ts"
 
 /** What became of occurrences, as rows; `-o name` prints run ids. */
-export function ledgerRows(call: Call, zone: string): Shown<LedgerEntry> {
+export function ledgerRows(
+  call: Call,
+  { id, timezone }: Pick<ScheduleView, "id" | "timezone">,
+): Shown<LedgerEntry> {
   const now = call.io.clock.now()
-  const zones = { own: zone, viewer: call.io.zone }
+  const zones = { own: timezone, viewer: call.io.zone }
   const at = ({ scheduledFor }: LedgerEntry) => bothWords(scheduledFor.getTime(), zones, now)
   return {
     columns: [
@@ -28,10 +32,10 @@ export function ledgerRows(call: Call, zone: string): Shown<LedgerEntry> {
         isRight: true,
       },
       { header: "RUN", text: ({ runId }) => runId, isForPrograms: true, isId: true },
-      { header: "MESSAGE", text: ({ message }) => message ?? "" },
+      { header: "MESSAGE", text: ({ message }) => message ?? "", below: "cut" },
     ],
     nameOf: ({ runId }) => runId,
-    none: "Nothing has occurred yet. See what comes: belfry schedule next",
+    none: `Nothing has occurred yet. See what comes: belfry schedule next ${id}`,
   }
 }
 

@@ -1,23 +1,53 @@
 import type { Cron } from "../core/cron/cron.ts"
 import { type Lint, lintCron } from "../core/cron/lint.ts"
 import { parseCron } from "../core/cron/parse.ts"
+import type { ScheduleOptions } from "../core/options.ts"
 import type { ScheduleView } from "../scheduler/views.ts"
 import type { Call } from "./command.ts"
+import { EXIT } from "./exit-codes.ts"
 import { printable } from "./printable.ts"
+import { Refusal } from "./refusal.ts"
 import { type Colour, paintFor } from "./table.ts"
 
+/** What was said about clock changes. Saying it answers the lint about it: L04 and L05. */
+export type DstChoice = NonNullable<ScheduleOptions["dst"]>
+
 /** What may not be meant about a stored schedule. */
-export function lintsOf(schedule: ScheduleView, now: number): readonly Lint[] {
+export function lintsOf(schedule: ScheduleView, now: number, choice: DstChoice = {}): readonly Lint[] {
   const { timezone, dst, id, endsAt } = schedule
-  return schedule.triggers.flatMap((trigger) => {
+  const lints = schedule.triggers.flatMap((trigger) => {
     if (trigger.kind !== "cron") return []
     const cron = parseCron(trigger.cron, { timezone, dst, dayMatch: trigger.dayMatch, seed: id })
     return lintCron(cron, now, endsAt === null ? {} : { until: endsAt.getTime() })
   })
+  return unanswered(lints, { ...storedChoice(dst), ...choice })
 }
 
-export function lintsOfCron(cron: Cron, now: number): readonly Lint[] {
-  return lintCron(cron, now)
+export function lintsOfCron(cron: Cron, now: number, choice: DstChoice = {}): readonly Lint[] {
+  return unanswered(lintCron(cron, now), choice)
+}
+
+/** A stored schedule doesn't tell a default from the same value chosen. Any other value was chosen. */
+function storedChoice({ gap, overlap }: ScheduleView["dst"]): DstChoice {
+  return { ...(gap === "after" ? {} : { gap }), ...(overlap === "first" ? {} : { overlap }) }
+}
+
+function unanswered(lints: readonly Lint[], { gap, overlap }: DstChoice): readonly Lint[] {
+  return lints.filter(
+    ({ code }) => !(code === "L04" && gap !== undefined) && !(code === "L05" && overlap !== undefined),
+  )
+}
+
+/** `--ignore L04,L05`. */
+export function ignoredLints({ flags }: Call): ReadonlySet<string> {
+  const codes = (flags.text("ignore") ?? "").split(",").map((code) => code.trim().toUpperCase())
+  const wrong = codes.find((code) => code !== "" && !/^L\d\d$/.test(code))
+  if (wrong === undefined) return new Set(codes)
+  throw new Refusal(
+    EXIT.usage,
+    `--ignore ${JSON.stringify(wrong)} is no lint.`,
+    "Write codes such as L04,L05. docs/reference/cron.md lists them.",
+  )
 }
 
 const WORDS = { error: "error", warn: "warning", info: "note" } as const

@@ -2,13 +2,16 @@ import { CommanderError } from "commander"
 import { withColourChoice } from "./colour-choice.ts"
 import { EXIT, type ExitCode } from "./exit-codes.ts"
 import type { Io } from "./io.ts"
+import { meantCommands } from "./meant-command.ts"
 import { printable, printableJson } from "./printable.ts"
 import { programOf } from "./program.ts"
 import { type Problem, problemOf } from "./refusal.ts"
 import { paintFor } from "./table.ts"
 
 /** The whole program: reads the arguments, does one command, says what went wrong. Resolves with the exit code. */
-export async function main(argv: readonly string[], world: Io): Promise<number> {
+export async function main(typed: readonly string[], world: Io): Promise<number> {
+  // `belfry help schedule create` is `belfry schedule create --help`.
+  const argv = typed[0] === "help" ? [...typed.slice(1), "--help"] : typed
   const io = withColourChoice(world, argv)
   let answer: ExitCode | undefined
   const program = programOf(argv, io, (code) => {
@@ -19,6 +22,8 @@ export async function main(argv: readonly string[], world: Io): Promise<number> 
     return answer ?? EXIT.done
   } catch (error) {
     if (error instanceof CommanderError) return tellUsage(error, argv, io)
+    // By name: the class is loaded only with the first question.
+    if (error instanceof Error && error.name === "Interrupted") return EXIT.interrupted
     const problem = problemOf(error)
     tell(problem, argv, io)
     if (argv.includes("--debug") && error instanceof Error) io.err(`${stackOf(error)}\n`)
@@ -35,9 +40,21 @@ function tellUsage(error: CommanderError, argv: readonly string[], io: Io): numb
   // What wasn't understood is no part of the way to help.
   const way = error.code === "commander.unknownCommand" ? path.slice(0, argv.indexOf(unknownIn(what))) : path
   const help = ["belfry", ...way, "--help"].join(" ")
+  if (error.code === "commander.unknownCommand" && way.length === 0)
+    return tellUnknown(unknownIn(what), argv, io)
   const remedy =
     suggestion === undefined ? `See: ${help}` : `${suggestion.replace(/^\((.*)\)$/, "$1")} See: ${help}`
   const message = `${capital(what).replace(/\.$/, "")}.`
+  tell({ exit: EXIT.usage, code: null, message, remedy }, argv, io)
+  return EXIT.usage
+}
+
+/** Commander compares letters only, and takes `list` for a misspelt `lint`. */
+function tellUnknown(first: string, argv: readonly string[], io: Io): number {
+  const second = argv[argv.indexOf(first) + 1]
+  const meant = meantCommands(first, second).map((name) => `belfry ${name}`)
+  const message = `There is no command '${first}'.`
+  const remedy = `${meant.length === 0 ? "" : `Did you mean ${meant.join(", or ")}? `}See: belfry --help`
   tell({ exit: EXIT.usage, code: null, message, remedy }, argv, io)
   return EXIT.usage
 }

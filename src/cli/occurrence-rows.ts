@@ -29,7 +29,7 @@ export function nextRows(zone: string, viewer: string, now: number): Shown<NextR
         text: ({ at }) => isoOrDash(at),
         ...(zone === "UTC" ? { brief: ({ at }: NextRow) => own.text({ number: 0, at, note: "" }) } : {}),
       },
-      { header: "NOTE", text: ({ note }) => note, paint: () => "yellow" },
+      { header: "NOTE", text: ({ note }) => note, paint: () => "yellow", below: "whole" },
     ],
     nameOf: ({ at }) => isoOrDash(at),
     record: ({ at, note }) => ({ at, note: note === "" ? null : note }),

@@ -1,5 +1,7 @@
 import { type Call, FORMATS } from "./command.ts"
+import { EXIT } from "./exit-codes.ts"
 import { printable, printableJson, printableLines } from "./printable.ts"
+import { Refusal } from "./refusal.ts"
 import { type Column, formatCsv, formatTable, formatTsv, type Paint, paintFor } from "./table.ts"
 import { yamlText } from "./yaml-text.ts"
 
@@ -51,13 +53,12 @@ export async function showAll<Row>(call: Call, rows: readonly Row[], shown: Show
 
 /** One record that isn't a row of a table: JSON, JSON lines or YAML. */
 export async function showRecord(call: Call, record: unknown, format: Format): Promise<void> {
-  const picked = pick(record, call.flags.text("fields"))
+  const [picked] = pickedFrom(call, [record])
   call.io.out(await textOf(picked, format))
 }
 
 async function showRecords(call: Call, records: readonly unknown[], format: Format): Promise<void> {
-  const fields = call.flags.text("fields")
-  const picked = records.map((record) => pick(record, fields))
+  const picked = pickedFrom(call, records)
   if (format === "jsonl") for (const record of picked) call.io.out(jsonLine(record))
   else call.io.out(await textOf(picked, format))
 }
@@ -72,11 +73,28 @@ async function textOf(value: unknown, format: Format): Promise<string> {
   return yamlText(value)
 }
 
-/** `id,paused.reason`: those and no others, under the names they were asked by. */
-function pick(record: unknown, fields: string | undefined): unknown {
-  if (fields === undefined) return record
+/** `--fields id,paused.reason`: those and no others, under the names they were asked by. */
+export function pickedFrom({ flags }: Call, records: readonly unknown[]): readonly unknown[] {
+  const fields = flags.text("fields")
+  if (fields === undefined) return records
   const names = fields.split(",").map((name) => name.trim())
-  return Object.fromEntries(names.map((name) => [name, valueAt(record, name.split("."))]))
+  const known = new Set(records.flatMap((record) => Object.keys(record ?? {})))
+  const unknown = names.find((name) => !known.has(name.split(".")[0]!))
+  if (unknown !== undefined && records.length > 0)
+    throw new Refusal(
+      EXIT.usage,
+      `--fields: there is no field ${JSON.stringify(unknown)}.`,
+      `The fields are ${[...known].join(", ")}.`,
+    )
+  return records.map((record) =>
+    Object.fromEntries(names.map((name) => [name, valueAt(record, name.split("."))])),
+  )
+}
+
+/** Said before anything is done: a table would leave the fields unheeded. */
+export function checkFields(call: Call): void {
+  if (call.flags.text("fields") === undefined || isStructured(formatOf(call))) return
+  throw new Refusal(EXIT.usage, "--fields is for JSON and YAML.", "Add --json, -o jsonl or -o yaml.")
 }
 
 function valueAt(record: unknown, path: readonly string[]): unknown {

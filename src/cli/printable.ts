@@ -56,3 +56,31 @@ export function cutTo(text: string, columns: number): string {
   }
   return `${kept}…`
 }
+
+/** Broken into lines of at most so many columns, wherever that is: for what must stay whole, such as an id. */
+export function brokenTo(text: string, columns: number): readonly string[] {
+  const lines = [""]
+  let width = 0
+  for (const character of text) {
+    const own = widthOf(character)
+    if (width + own > columns && width > 0) {
+      lines.push("")
+      width = 0
+    }
+    lines[lines.length - 1] += character
+    width += own
+  }
+  return lines
+}
+
+/** Broken into lines of at most so many columns, between words where that is possible. */
+export function wrapped(text: string, columns: number): readonly string[] {
+  const lines: string[] = []
+  for (const word of text.split(" ")) {
+    const last = lines[lines.length - 1]
+    const joined = last === undefined ? word : `${last} ${word}`
+    if (widthOf(joined) <= columns) lines.splice(Math.max(0, lines.length - 1), 1, joined)
+    else lines.push(...brokenTo(word, columns))
+  }
+  return lines
+}

@@ -5,8 +5,9 @@ import { optionsOf } from "./command.ts"
 import { COMMANDS, GROUPS } from "./commands.ts"
 import { EXIT, type ExitCode } from "./exit-codes.ts"
 import { Flags } from "./flags.ts"
-import { examplesOf, groupHelp, rootHelp } from "./help.ts"
+import { examplesOf, groupHelp, helpWidth, rootHelp } from "./help.ts"
 import type { Io } from "./io.ts"
+import { checkFields } from "./output.ts"
 import { Refusal } from "./refusal.ts"
 import { version } from "./version.ts"
 
@@ -22,7 +23,7 @@ export function programOf(
   const program = prepared(new Command("belfry"), io)
   const called = commandIn(argv)
   if (called === undefined) program.version(version(), "-V, --version", "the version")
-  program.helpInformation = () => rootHelp()
+  program.helpInformation = () => rootHelp(helpWidth(io))
   for (const spec of called === undefined ? COMMANDS : [called]) {
     const words = spec.name.split(" ")
     const parent = words.length === 1 ? program : groupIn(program, words[0]!, io)
@@ -47,8 +48,8 @@ function prepared(command: Command, io: Io): Command {
       writeOut: (text) => io.out(text),
       writeErr: (text) => io.err(text),
       outputError: () => undefined,
-      getOutHelpWidth: () => Math.min(io.columns(), 110),
-      getErrHelpWidth: () => Math.min(io.columns(), 110),
+      getOutHelpWidth: () => helpWidth(io),
+      getErrHelpWidth: () => helpWidth(io),
     })
 }
 
@@ -57,7 +58,7 @@ function groupIn(program: Command, name: string, io: Io): Command {
   if (known !== undefined) return known
   const { summary, aliases } = GROUPS[name]!
   const group = prepared(new Command(name), io).description(summary).aliases(aliases)
-  group.helpInformation = () => groupHelp(name)
+  group.helpInformation = () => groupHelp(name, helpWidth(io))
   program.addCommand(group)
   return group
 }
@@ -81,11 +82,12 @@ function commandOf(
     if (isMany) option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value])
     command.addOption(option)
   }
-  command.addHelpText("after", `\nExamples:\n${examplesOf(spec)}\n`)
+  command.addHelpText("after", `\nExamples:\n${examplesOf(spec, helpWidth(io))}\n`)
   command.action(async () => {
     const flags = new Flags(command.opts())
     flags.choice("color", COLOUR_CHOICES)
     const call: Call = { args: await argumentsOf(spec, command.args, io), flags, io }
+    if (spec.prints === "records") checkFields(call)
     const perform = await spec.load()
     settle(await perform(call))
   })

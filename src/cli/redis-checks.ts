@@ -4,7 +4,7 @@ import { type Check, ok, warning } from "./doctor-checks.ts"
 /** What a server's settings mean for the promise. */
 export function checkRedis(facts: RedisFacts): readonly Check[] {
   return [
-    ok("server", facts.version ?? "doesn't tell its version"),
+    ok("server", facts.version ?? "doesn't say its version"),
     evictionCheck(facts.eviction),
     persistenceCheck(facts),
   ]
@@ -16,7 +16,7 @@ function evictionCheck(policy: string | null): Check {
     return ok("eviction", "noeviction: a server that is full refuses, and forgets nothing")
   return warning(
     "eviction",
-    `${policy ?? "the server doesn't tell its maxmemory-policy"}: under any but noeviction, schedules and runs may vanish`,
+    `${policy ?? "the server doesn't say its maxmemory-policy"}: under any but noeviction, schedules and runs may vanish`,
     "Set it: CONFIG SET maxmemory-policy noeviction",
   )
 }
@@ -30,8 +30,8 @@ function persistenceCheck({ isAppendOnly, fsync, snapshots }: RedisFacts): Check
   if (isAppendOnly === null)
     return warning(
       name,
-      "the server doesn't tell whether it keeps anything",
-      "Ask whoever runs it for appendonly yes.",
+      "the server doesn't say whether it keeps its data",
+      "Ask its operator to set appendonly yes.",
     )
   if (!isAppendOnly) {
     const message =

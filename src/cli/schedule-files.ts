@@ -76,7 +76,7 @@ export async function entriesIn(file: string, text: string): Promise<readonly Fi
       throw new Refusal(
         EXIT.invalid,
         `${file} can't be read: ${error.message.split("\n")[0]}`,
-        "Mend it there.",
+        "Correct the file.",
       )
     // An alias may stand for ten others: no more than this many are followed.
     const value: unknown = document.toJS({ maxAliasCount: 100 })

@@ -91,3 +91,8 @@ export function nextWords(schedule: ScheduleView, viewer: string, now: number): 
 export function whenWords({ words, timezone, triggers }: ScheduleView): string {
   return triggers.every(({ kind }) => kind === "every") ? words : `${words} (${timezone})`
 }
+
+/** Said when a schedule that code declares is changed by hand. */
+export function overrideWords(id: string, owner: string): string {
+  return `${id} is declared in code (owner ${owner}). The change overrides the code until the code declares something else.`
+}

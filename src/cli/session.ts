@@ -1,3 +1,4 @@
+import { basename } from "node:path"
 import type { Config, ScheduleEntry } from "../config.ts"
 import { BelfryError } from "../core/errors.ts"
 import { silentLogger } from "../engine/logger.ts"
@@ -8,6 +9,7 @@ import type { Call } from "./command.ts"
 import { type LoadedConfig, loadConfig } from "./config-file.ts"
 import { EXIT } from "./exit-codes.ts"
 import { DEFAULT_STORE, type OpenedStore, storeAt } from "./open-store.ts"
+import { warn } from "./output.ts"
 import { Refusal } from "./refusal.ts"
 import { spokenStore } from "./spoken-store.ts"
 
@@ -60,9 +62,26 @@ function rhythmOf({ lease, pollInterval }: Config): Pick<SchedulerOptions, "leas
   }
 }
 
-export async function configOf({ flags, io }: Call): Promise<LoadedConfig | null> {
+const LOADED = new WeakMap<Call, Promise<LoadedConfig | null>>()
+
+/** Read once a call, so that a warning about it is given once. */
+export function configOf(call: Call): Promise<LoadedConfig | null> {
+  const loaded = LOADED.get(call) ?? readConfig(call)
+  LOADED.set(call, loaded)
+  return loaded
+}
+
+async function readConfig(call: Call): Promise<LoadedConfig | null> {
+  const { flags, io } = call
   if (flags.isOff("config")) return null
-  return loadConfig(io.cwd, flags.text("config") ?? (io.env["BELFRY_CONFIG"] || undefined))
+  const loaded = await loadConfig(io.cwd, flags.text("config") ?? (io.env["BELFRY_CONFIG"] || undefined))
+  if (loaded !== null && loaded.unread.length > 0) warn(call, unreadWords(loaded))
+  return loaded
+}
+
+function unreadWords({ path, unread }: LoadedConfig): string {
+  const names = unread.map((each) => basename(each)).join(" and ")
+  return `This folder has several configurations. ${basename(path)} is read, ${names} is not. Delete one, or name one: --config`
 }
 
 /** Flag, then environment, then configuration, then the file in this folder. */

@@ -22,12 +22,24 @@ export function startLog(call: Call): StartLog {
   return call.flags.isOn("json") ? jsonLog(call) : linesLog(call)
 }
 
+/** What the worker logs about an attempt is told as an event of the run: once is enough. */
+function isToldAsEvent({ component, attempt }: LogFacts): boolean {
+  return component === "worker" && attempt !== undefined
+}
+
+function withoutEvents(logger: Logger): Logger {
+  const only = (level: (typeof LEVELS)[number]) => (facts: LogFacts, message: string) => {
+    if (!isToldAsEvent(facts)) logger[level](facts, message)
+  }
+  return { debug: only("debug"), info: only("info"), warn: only("warn"), error: only("error") }
+}
+
 function jsonLog({ flags, io }: Call): StartLog {
   const now = () => new Date(io.clock.now())
   return {
     life: (type, message, facts = {}) => io.out(jsonLine({ at: now(), type, message, ...facts })),
     run: (event) => io.out(jsonLine({ at: now(), ...event })),
-    logger: jsonLogger({ level: levelOf(flags), write: (line) => io.out(line), now }),
+    logger: withoutEvents(jsonLogger({ level: levelOf(flags), write: (line) => io.out(line), now })),
   }
 }
 
@@ -56,7 +68,9 @@ function linesLog(call: Call): StartLog {
       const text = eventLine(event, new Date(io.clock.now()), io.zone, paint)
       if (text !== null) io.out(`${text}\n`)
     },
-    logger: { debug: writer("debug"), info: writer("info"), warn: writer("warn"), error: writer("error") },
+    logger: withoutEvents({
+      ...{ debug: writer("debug"), info: writer("info"), warn: writer("warn"), error: writer("error") },
+    }),
   }
 }
 

@@ -1,19 +1,14 @@
-import { cutTo, printable, widthOf } from "./printable.ts"
-import { fittedWidths } from "./table-widths.ts"
+import { brokenTo, cutTo, printable, widthOf, wrapped } from "./printable.ts"
+import { INDENT, type Layout, layoutOf, type Wish } from "./table-layout.ts"
 
 /** Rows for people, and rows for programs. */
-export interface Column<Row> {
-  readonly header: string
+export interface Column<Row> extends Omit<Wish, "width"> {
   /** Plain text, as long as it is; what it holds of control characters is escaped here. */
   text(row: Row): string
   /** For people, if it differs: shorter, or relative. */
   brief?(row: Row): string
   paint?(row: Row): Colour | null
   readonly isRight?: boolean
-  /** Never cut: a part of an id is no id. */
-  readonly isId?: boolean
-  /** Left out of a table that is too narrow for it, the lowest first. */
-  readonly dropOrder?: number
   /** Left out of tables that aren't wide. */
   readonly isForPrograms?: boolean
   /** Only in wide tables. */
@@ -45,52 +40,105 @@ export function paintFor(isTerminal: boolean, env: Readonly<Record<string, strin
     isOn && colour !== null && text !== "" ? `\u001b[${CODES[colour]}m${text}\u001b[0m` : text
 }
 
-/** No borders, upper-case headers. Fits the width: columns of little importance are left out, long texts are cut. */
+/** How a table is written. */
+export interface TableStyle {
+  readonly width: number
+  readonly paint: Paint
+  readonly hasHeaders: boolean
+  readonly indent?: string
+  readonly isWide?: boolean
+}
+
+/** No borders, upper-case headers. No line is wider than the width: see `layoutOf`. */
 export function formatTable<Row>(
   rows: readonly Row[],
   all: readonly Column<Row>[],
-  about: { width: number; paint: Paint; hasHeaders: boolean; indent?: string; isWide?: boolean },
+  style: TableStyle,
 ): string {
-  const { indent = "", isWide = false, hasHeaders } = about
-  const asked = all.filter((column) => isWide || !(column.isForPrograms || column.isWide))
-  const cellsOf = (column: Column<Row>) =>
-    rows.map((row) => printable((column.brief ?? column.text).call(column, row)))
-  const wishes = asked.map((column) => {
-    const cells = cellsOf(column)
+  const { head, body } = tableLines(rows, all, style)
+  const { indent = "" } = style
+  return [head, ...body].map((lines) => lines.map((line) => `${indent}${line}\n`).join("")).join("")
+}
+
+/** The lines of the head and of each row, without the indent. */
+export function tableLines<Row>(
+  rows: readonly Row[],
+  all: readonly Column<Row>[],
+  { width, paint, hasHeaders, indent = "", isWide = false }: TableStyle,
+): { readonly head: readonly string[]; readonly body: readonly (readonly string[])[] } {
+  const columns = all.filter((column) => isWide || !(column.isForPrograms || column.isWide))
+  const wishes = columns.map((column) => {
+    const cells = rows.map((row) => printable((column.brief ?? column.text).call(column, row)))
     const least = hasHeaders ? widthOf(column.header) : 0
     return { ...column, cells, width: cells.reduce((most, cell) => Math.max(most, widthOf(cell)), least) }
   })
-  const widths = fittedWidths(wishes, about.width - indent.length)
-  const columns = wishes
-    .map((wish, index) => ({ ...wish, width: widths[index]! }))
-    .filter(({ width }) => width > 0)
-  const line = (textOf: (index: number) => string, colourOf: (index: number) => Colour | null) =>
-    indent +
-    columns
-      .map(({ width, isRight = false }, index) => {
-        const cut = cutTo(textOf(index), width)
-        const space = " ".repeat(width - widthOf(cut))
-        const painted = about.paint(colourOf(index), cut)
-        if (isRight) return space + painted
-        return index === columns.length - 1 ? painted : painted + space
-      })
-      .join("  ")
-      .trimEnd()
-  const head = hasHeaders
-    ? [
-        line(
-          (index) => columns[index]!.header,
-          () => "dim",
-        ),
-      ]
-    : []
-  const body = rows.map((row, number) =>
-    line(
-      (index) => columns[index]!.cells[number]!,
-      (index) => columns[index]!.paint?.(row) ?? null,
-    ),
+  const room = width - indent.length
+  const grid = { wishes, layout: layoutOf(wishes, room), room, paint }
+  const head = linesOfRow(
+    grid,
+    ({ header }) => header,
+    () => "dim",
   )
-  return [...head, ...body].map((text) => `${text}\n`).join("")
+  return {
+    // What stands below its row has no header.
+    head: hasHeaders ? head.slice(0, grid.layout.isStacked ? 2 : 1) : [],
+    body: rows.map((row, number) =>
+      linesOfRow(
+        grid,
+        ({ cells }) => cells[number]!,
+        (column) => column.paint?.(row) ?? null,
+      ),
+    ),
+  }
+}
+
+interface Filled<Row> extends Column<Row> {
+  readonly cells: readonly string[]
+  readonly width: number
+}
+
+interface Grid<Row> {
+  readonly wishes: readonly Filled<Row>[]
+  readonly layout: Layout
+  readonly room: number
+  readonly paint: Paint
+}
+
+function linesOfRow<Row>(
+  { wishes, layout, room, paint }: Grid<Row>,
+  textOf: (column: Filled<Row>) => string,
+  colourOf: (column: Filled<Row>) => Colour | null,
+): readonly string[] {
+  const { widths, isStacked, below } = layout
+  const shown = wishes.flatMap((column, index) =>
+    widths[index]! > 0 ? [{ column, width: widths[index]! }] : [],
+  )
+  const line = shown
+    .map(({ column, width }, index) => {
+      const cut = cutTo(textOf(column), width)
+      const space = " ".repeat(width - widthOf(cut))
+      const painted = paint(colourOf(column), cut)
+      if (column.isRight) return space + painted
+      return index === shown.length - 1 ? painted : painted + space
+    })
+    .join("  ")
+    .trimEnd()
+  const margin = " ".repeat(INDENT)
+  const above = isStacked
+    ? wishes
+        .filter(({ isId = false }) => isId)
+        .flatMap((column) => brokenTo(textOf(column), room).map((part) => paint(colourOf(column), part)))
+    : []
+  const notes = below.flatMap((index) => {
+    const text = textOf(wishes[index]!)
+    const lines =
+      wishes[index]!.below === "whole" ? wrapped(text, room - INDENT) : [cutTo(text, room - INDENT)]
+    return lines
+      .filter((part) => part !== "")
+      .map((part) => margin + paint(colourOf(wishes[index]!) ?? "dim", part))
+  })
+  const rest = isStacked ? (line === "" ? [] : [margin + line]) : [line]
+  return [...above, ...rest, ...notes]
 }
 
 /** One line a record, full texts, a tab between. */

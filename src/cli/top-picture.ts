@@ -2,7 +2,7 @@ import type { LogLineView, RunView } from "../scheduler/views.ts"
 import { cutTo, printable, widthOf } from "./printable.ts"
 import { messageOf, stateColour, stateIcon, tookWords } from "./run-rows.ts"
 import { nextWords, statusOf } from "./schedule-rows.ts"
-import type { Paint } from "./table.ts"
+import { type Column, type Paint, tableLines } from "./table.ts"
 import { distanceWords, spanWords, wallWords } from "./time-words.ts"
 import type { TopRow, TopState } from "./top-keys.ts"
 import { attentionOf, type Shelves, type Sight, typicalMs } from "./top-sight.ts"
@@ -34,7 +34,7 @@ export function pictureLines(picture: Picture, canvas: Canvas): readonly string[
       ? HELP
       : mode.kind === "logs"
         ? logLines(picture, mode.runId, body, canvas.paint)
-        : listLines(picture, body, canvas.paint)
+        : listLines(picture, body, canvas)
   const lines = [...headLines(picture, canvas.paint), "", ...middle.slice(0, body)]
   return [...lines, footLine(picture, canvas.paint)].map((line) => cutLine(line, canvas.columns))
 }
@@ -57,26 +57,42 @@ function headLines({ sight, place, zone }: Picture, paint: Paint): readonly stri
   ]
 }
 
-function listLines(picture: Picture, height: number, paint: Paint): readonly string[] {
+function listLines(picture: Picture, height: number, { paint, columns }: Canvas): readonly string[] {
   const { sight, shelves, zone, chosen } = picture
   const attention = attentionOf(sight).slice(0, 3)
   const room = Math.max(2, Math.floor((height - 5 - (attention.length > 0 ? attention.length + 2 : 0)) / 3))
-  const shelf = (rows: readonly TopRow[], line: (row: TopRow) => string) =>
-    around(rows, chosen, room).map((row) => `${row.name === chosen ? paint("bold", "›") : " "} ${line(row)}`)
+  const shelf = (rows: readonly TopRow[], shown: readonly Column<TopRow>[]) =>
+    shelfLines(rows, shown, { chosen, room, paint, columns })
   const filter = picture.state.filter === "" ? "" : `  like "${printable(picture.state.filter)}"`
   return [
     ...(attention.length === 0 ? [] : [paint("dim", "ATTENTION")]),
     ...attention.map((text) => `${paint("yellow", "!")} ${printable(text)}`),
     ...(attention.length === 0 ? [] : [""]),
     paint("dim", `RUNNING AND WAITING (${shelves.unfinished.length})${filter}`),
-    ...shelf(shelves.unfinished, ({ run }) => runLine(run!, sight, paint)),
+    ...shelf(shelves.unfinished, unfinishedColumns(sight)),
     "",
     paint("dim", `SCHEDULES (${shelves.schedules.length}), by ${picture.state.sort}${filter}`),
-    ...shelf(shelves.schedules, (row) => scheduleLine(row, zone, sight.now, paint)),
+    ...shelf(shelves.schedules, scheduleColumns(zone, sight.now)),
     "",
     paint("dim", `LATELY${filter}`),
-    ...shelf(shelves.recent, ({ run }) => recentLine(run!, sight.now, paint)),
+    ...shelf(shelves.recent, recentColumns(sight.now)),
   ]
+}
+
+/** A table without headers. A row may take several lines where ids are wide: then fewer rows are shown. */
+function shelfLines(
+  rows: readonly TopRow[],
+  shown: readonly Column<TopRow>[],
+  about: { chosen: string | null; room: number; paint: Paint; columns: number },
+): readonly string[] {
+  const { chosen, room, paint, columns } = about
+  const near = around(rows, chosen, room)
+  const { body } = tableLines(near, shown, { width: columns, paint, hasHeaders: false, indent: "  " })
+  const most = Math.max(1, ...body.map((lines) => lines.length))
+  return around(near, chosen, Math.max(1, Math.floor(room / most))).flatMap((row) => {
+    const mark = row.name === chosen ? paint("bold", "›") : " "
+    return body[near.indexOf(row)]!.map((line, index) => `${index === 0 ? mark : " "} ${line}`)
+  })
 }
 
 /** As many as there is room for, with the chosen one among them. */
@@ -86,12 +102,30 @@ function around(rows: readonly TopRow[], chosen: string | null, room: number): r
   return rows.slice(from, from + room)
 }
 
-function runLine(run: RunView, sight: Sight, paint: Paint): string {
-  const took = tookWords(run, sight.now).padStart(9)
-  const typical = typicalMs(sight, run)
-  const usual = (typical === null ? "" : `~${spanWords(typical)}`).padEnd(10)
-  const bar = run.progress === null ? "" : `${barOf(run.progress.fraction)} `
-  return `${paint(stateColour(run.state), stateIcon(run.state))} ${pad(run.id, 42)} ${took} ${usual} ${pad(run.workerId ?? "", 22)} ${bar}${printable(messageOf(run))}`
+const STATE: Column<TopRow> = {
+  header: "",
+  text: ({ run }) => stateIcon(run!.state),
+  paint: ({ run }) => stateColour(run!.state),
+}
+const RUN_ID: Column<TopRow> = { header: "", text: ({ run }) => run!.id, isId: true }
+
+function unfinishedColumns(sight: Sight): readonly Column<TopRow>[] {
+  const usual = (run: RunView) => {
+    const typical = typicalMs(sight, run)
+    return typical === null ? "" : `~${spanWords(typical)}`
+  }
+  return [
+    STATE,
+    RUN_ID,
+    { header: "", text: ({ run }) => tookWords(run!, sight.now), isRight: true },
+    { header: "", text: ({ run }) => usual(run!), dropOrder: 2 },
+    { header: "", text: ({ run }) => run!.workerId ?? "", dropOrder: 1 },
+    { header: "", text: ({ run }) => progressWords(run!), dropOrder: 3 },
+  ]
+}
+
+function progressWords(run: RunView): string {
+  return `${run.progress === null ? "" : `${barOf(run.progress.fraction)} `}${messageOf(run)}`
 }
 
 function barOf(fraction: number): string {
@@ -99,15 +133,28 @@ function barOf(fraction: number): string {
   return "█".repeat(full) + "░".repeat(10 - full)
 }
 
-function scheduleLine({ schedule }: TopRow, zone: string, now: number, paint: Paint): string {
-  const status = statusOf(schedule!)
-  const state = status === "active" ? "" : paint("yellow", ` ${status}`)
-  return `${pad(schedule!.id, 28)} ${pad(schedule!.words, 38)} ${printable(nextWords(schedule!, zone, now))}${state}`
+function scheduleColumns(zone: string, now: number): readonly Column<TopRow>[] {
+  return [
+    { header: "", text: ({ schedule }) => schedule!.id, isId: true },
+    { header: "", text: ({ schedule }) => nextWords(schedule!, zone, now) },
+    {
+      header: "",
+      text: ({ schedule }) => (statusOf(schedule!) === "active" ? "" : statusOf(schedule!)),
+      paint: () => "yellow",
+    },
+    { header: "", text: ({ schedule }) => schedule!.words, dropOrder: 1 },
+  ]
 }
 
-function recentLine(run: RunView, now: number, paint: Paint): string {
-  const ago = run.completedAt === null ? "" : distanceWords(run.completedAt.getTime(), now)
-  return `${paint(stateColour(run.state), stateIcon(run.state))} ${pad(run.id, 42)} ${ago.padStart(13)}  ${printable(messageOf(run))}`
+function recentColumns(now: number): readonly Column<TopRow>[] {
+  const ago = ({ completedAt }: RunView) =>
+    completedAt === null ? "" : distanceWords(completedAt.getTime(), now)
+  return [
+    STATE,
+    RUN_ID,
+    { header: "", text: ({ run }) => ago(run!), isRight: true },
+    { header: "", text: ({ run }) => messageOf(run!), dropOrder: 1 },
+  ]
 }
 
 function logLines({ log }: Picture, runId: string, height: number, paint: Paint): readonly string[] {
@@ -134,7 +181,7 @@ const HELP: readonly string[] = [
   "  q  Ctrl-C  quit",
 ]
 
-const KEYS = "[↑↓] choose  [p]ause  [t]rigger  [c]ancel  [l]og  [f]ilter  [s]ort  [?] help  [q]uit"
+const KEYS = "↑↓ choose  p pause  t trigger  c cancel  l log  f filter  s sort  ? help  q quit"
 
 function footLine({ state }: Picture, paint: Paint): string {
   const { mode, said, filter } = state
@@ -142,11 +189,6 @@ function footLine({ state }: Picture, paint: Paint): string {
   if (mode.kind === "cancel") return paint("yellow", `Cancel ${printable(mode.runId)}? [y/N]`)
   if (mode.kind !== "list") return paint("dim", "Any key goes back.")
   return said === "" ? paint("dim", KEYS) : printable(said)
-}
-
-function pad(text: string, width: number): string {
-  const cut = cutTo(printable(text), width)
-  return cut + " ".repeat(Math.max(0, width - widthOf(cut)))
 }
 
 /** Cut to the screen's width, not counting the colours. */

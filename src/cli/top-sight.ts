@@ -102,7 +102,7 @@ export function attentionOf({ schedules, workers, now }: Sight): readonly string
       .filter(isLate)
       .map(
         ({ id, nextRunAt }) =>
-          `${id} was due ${spanWords(now - nextRunAt!.getTime())} ago and nobody fired it`,
+          `${id} was due ${spanWords(now - nextRunAt!.getTime())} ago and has not been fired`,
       ),
     ...[...new Set(schedules.map(({ task }) => task))]
       .filter((task) => !offered.has(task))

@@ -49,9 +49,9 @@ export function workerRows(call: Call): Shown<WorkerView> {
       },
       { header: "HOST", text: ({ host }) => host, isWide: true },
       { header: "PID", text: ({ pid }) => String(pid), isWide: true, isRight: true },
-      { header: "TASKS", text: ({ tasks }) => tasks.join(",") },
+      { header: "TASKS", text: ({ tasks }) => tasks.join(","), below: "cut" },
     ],
     nameOf: ({ id }) => id,
-    none: "Nobody works on this store. Start a worker: belfry start",
+    none: "No worker has this store. Start one: belfry start",
   }
 }

@@ -3,7 +3,7 @@
  * `status` is what the HTTP face says; `remedy` is what a person can do. `docs/reference/errors.md` is kept equal.
  */
 export const ERRORS = {
-  BELFRY_CRON_SYNTAX: { status: 422, remedy: "Mend the expression at the position shown." },
+  BELFRY_CRON_SYNTAX: { status: 422, remedy: "Correct the expression at the position shown." },
   BELFRY_CRON_FIELD_COUNT: { status: 422, remedy: "Write 5 fields, or 6 with seconds first." },
   BELFRY_CRON_FIELD_RANGE: { status: 422, remedy: "Use a value inside the range shown." },
   BELFRY_CRON_NEVER: { status: 422, remedy: "Choose a day that exists in one of the months named." },
@@ -13,7 +13,7 @@ export const ERRORS = {
     remedy: 'Write a duration such as "90s", "15m" or "1h30m", or milliseconds.',
   },
   BELFRY_INSTANT_INVALID: { status: 422, remedy: "Pass a Date or an RFC 3339 time with an offset." },
-  BELFRY_SCHEDULE_INVALID: { status: 422, remedy: "Mend the field named in the message." },
+  BELFRY_SCHEDULE_INVALID: { status: 422, remedy: "Correct the field named in the message." },
   BELFRY_SCHEDULE_EXISTS: { status: 409, remedy: "Choose another id, or update the schedule that has it." },
   BELFRY_SCHEDULE_NOT_FOUND: { status: 404, remedy: "List the schedules to see which ids exist." },
   BELFRY_SCHEDULE_CHANGED: {
@@ -21,9 +21,9 @@ export const ERRORS = {
     remedy: "Read the schedule again and repeat the change on its new version.",
   },
   BELFRY_OCCURRENCE_INVALID: { status: 422, remedy: "Preview the schedule to see its occurrences." },
-  BELFRY_BACKFILL_INVALID: { status: 422, remedy: "Narrow the range, or raise the limit." },
+  BELFRY_BACKFILL_INVALID: { status: 422, remedy: "Choose a shorter range, and backfill it in parts." },
   BELFRY_BACKFILL_CHANGED: { status: 409, remedy: "Plan the backfill again and look at the difference." },
-  BELFRY_TASK_INVALID: { status: 422, remedy: "Mend the task's definition." },
+  BELFRY_TASK_INVALID: { status: 422, remedy: "Correct the task's definition." },
   BELFRY_TASK_UNKNOWN: {
     status: 422,
     remedy: "Add the task to `tasks`, or delete the schedule that names it.",
@@ -35,17 +35,17 @@ export const ERRORS = {
     remedy: "Use a public address, or list this one in the options of the http task.",
   },
   BELFRY_SECRET_INVALID: { status: 500, remedy: "Set the environment variable named, for every worker." },
-  BELFRY_RUN_INVALID: { status: 422, remedy: "Mend the option named in the message." },
+  BELFRY_RUN_INVALID: { status: 422, remedy: "Correct the option named in the message." },
   BELFRY_RUN_NOT_FOUND: { status: 404, remedy: "List the runs; history is pruned by age and count." },
   BELFRY_RUN_STATE: { status: 409, remedy: "Look at the run's state: this change doesn't apply to it." },
   BELFRY_RUN_HELD: { status: 409, remedy: "Wait for the run that holds the key, or cancel it." },
-  BELFRY_LOCK_INVALID: { status: 422, remedy: "Mend the name or the duration that the message speaks of." },
+  BELFRY_LOCK_INVALID: { status: 422, remedy: "Correct the name or the duration named in the message." },
   BELFRY_LOCK_HELD: { status: 409, remedy: "Wait longer, or try again: its holder's time runs out." },
   BELFRY_LOCK_LOST: {
     status: 409,
     remedy: "Take a longer ttl than the longest pause, and let what is written refuse a lower fence.",
   },
-  BELFRY_SCHEDULER_INVALID: { status: 500, remedy: "Mend the option named in the message." },
+  BELFRY_SCHEDULER_INVALID: { status: 500, remedy: "Correct the option named in the message." },
   BELFRY_STORE_UNAVAILABLE: { status: 503, remedy: "Check that the database is running and reachable." },
   BELFRY_STORE_FULL: {
     status: 507,
@@ -78,16 +78,22 @@ export type ErrorCode = keyof typeof ERRORS
 export class BelfryError extends Error {
   readonly code: ErrorCode
   readonly details: Readonly<Record<string, unknown>>
+  readonly #remedy: string | undefined
 
+  /** `remedy`: what to do about this very case, where the code alone can't say. It ends the message, too. */
   constructor(
     code: ErrorCode,
     message: string,
-    options: { details?: Record<string, unknown>; cause?: unknown } = {},
+    options: { details?: Record<string, unknown>; cause?: unknown; remedy?: string } = {},
   ) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    super(
+      options.remedy === undefined ? message : `${message} ${options.remedy}`,
+      options.cause === undefined ? undefined : { cause: options.cause },
+    )
     this.name = "BelfryError"
     this.code = code
     this.details = options.details ?? {}
+    this.#remedy = options.remedy
   }
 
   get status(): number {
@@ -95,7 +101,7 @@ export class BelfryError extends Error {
   }
 
   get remedy(): string {
-    return ERRORS[this.code].remedy
+    return this.#remedy ?? ERRORS[this.code].remedy
   }
 }
 

@@ -19,12 +19,13 @@ interface SchemaIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
 }
 
-/** `userId: expected string, received number; limit: …` */
+/** ` at userId: expected string, received number; limit: …`, or `: expected an object` for the value as a whole. */
 export function describeIssues(issues: readonly SchemaIssue[]): string {
   const shown = issues.slice(0, 5).map(({ message, path }) => {
     const where = (path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".")
     return where === "" ? message : `${where}: ${message}`
   })
   const more = issues.length - shown.length
-  return `${shown.join("; ")}${more > 0 ? `; and ${more} more` : ""}`
+  const isAtPath = (issues[0]?.path ?? []).length > 0
+  return `${isAtPath ? " at " : ": "}${shown.join("; ")}${more > 0 ? `; and ${more} more` : ""}`
 }

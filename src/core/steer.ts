@@ -77,6 +77,7 @@ export function move(
       "BELFRY_OCCURRENCE_INVALID",
       `The occurrence of "${schedule.id}" at ${formatInstant(occurrence.scheduledFor)} can't be moved to ${formatInstant(to)}: ` +
         `choose a time after now and between its neighbours (${bounds.join(" and ")}).`,
+      { details: { id: schedule.id } },
     )
   }
   return withOverride(schedule, { scheduledFor: occurrence.scheduledFor, dueAt: to, ...why }, now)
@@ -114,6 +115,7 @@ function rescheduled(schedule: Schedule, to: Instant, why: Why, facts: FireFacts
     throw new BelfryError(
       "BELFRY_OCCURRENCE_INVALID",
       `"${schedule.id}" can't be rescheduled to ${formatInstant(to)}: ${problem}.`,
+      { details: { id: schedule.id } },
     )
   }
   const added: OccurrenceOverride = { scheduledFor: to, dueAt: to, ...why }
@@ -171,7 +173,9 @@ export function occurrenceToCome(schedule: Schedule, scheduledFor: Instant | nul
       ? "no occurrence to come"
       : `no occurrence to come at ${formatInstant(scheduledFor)}`
   const hint = found === null ? "" : ` The next is at ${formatInstant(found.scheduledFor)}.`
-  throw new BelfryError("BELFRY_OCCURRENCE_INVALID", `Schedule "${schedule.id}" has ${asked}.${hint}`)
+  throw new BelfryError("BELFRY_OCCURRENCE_INVALID", `Schedule "${schedule.id}" has ${asked}.${hint}`, {
+    details: { id: schedule.id },
+  })
 }
 
 function withOverride(schedule: Schedule, override: OccurrenceOverride, now: Instant): FirePlan {
@@ -184,6 +188,7 @@ function withOverrides(schedule: Schedule, overrides: readonly OccurrenceOverrid
     throw new BelfryError(
       "BELFRY_OCCURRENCE_INVALID",
       `Schedule "${schedule.id}" has ${OVERRIDES_MAX} skipped or moved occurrences already; change its timetable instead.`,
+      { details: { id: schedule.id } },
     )
   }
   const changed = { ...schedule, overrides }
@@ -212,6 +217,7 @@ function checkOrder(schedule: Schedule, coveredUntil: Instant): void {
       "BELFRY_OCCURRENCE_INVALID",
       `The occurrence of "${schedule.id}" at ${formatInstant(scheduledFor)} would no longer be due between its neighbours: ` +
         "restore the ones that were moved first.",
+      { details: { id: schedule.id } },
     )
   }
 }

@@ -2,8 +2,23 @@
 
 const ERROR_MAX_BYTES = 8_192
 
-export function describeThrown(thrown: unknown): string {
-  return storable(textOf(thrown), ERROR_MAX_BYTES)
+/** `caller`: the function of ours that called what threw, as a stack names it. It and the frames below it are left out. */
+export function describeThrown(thrown: unknown, caller?: string): string {
+  const text = textOf(thrown)
+  return storable(caller === undefined ? text : withoutFrames(text, caller), ERROR_MAX_BYTES)
+}
+
+const FRAME = /^\s+at /
+
+/** What follows a cause begins anew. */
+function withoutFrames(text: string, caller: string): string {
+  let isBelow = false
+  const kept = text.split("\n").filter((line) => {
+    const isFrame = FRAME.test(line)
+    isBelow = isFrame && (isBelow || line.includes(` ${caller} (`))
+    return !isBelow
+  })
+  return kept.join("\n")
 }
 
 function textOf(thrown: unknown): string {

@@ -47,6 +47,9 @@ export class RunAborted extends Error {
 const ABORT_GRACE_MS = 5_000
 const PROGRESS_MESSAGE_MAX_BYTES = 1_024
 
+/** Where the engine calls a task, as stacks name it: what lies below is ours, and of no use to the task's author. */
+const CALLER = "Execution.#call"
+
 /** One attempt at one run, from claim to the change that ends it. */
 export class Execution {
   readonly run: Run
@@ -172,7 +175,7 @@ export class Execution {
       return this.#fail({ outcome: "timeout", error, retry: "policy", output: NO_OUTPUT })
     }
     const thrown = ending.kind === "thrown" ? ending.thrown : ending.cause
-    return this.#fail({ outcome: "failed", error: describeThrown(thrown), ...askedBy(thrown) })
+    return this.#fail({ outcome: "failed", error: describeThrown(thrown, CALLER), ...askedBy(thrown) })
   }
 
   /** What a task's result makes of its run. */

@@ -219,7 +219,7 @@ export function payloadOrThrow(task: AnyTask, result: SchemaResult<unknown>): un
   if (result.issues === undefined) return result.value
   throw new BelfryError(
     "BELFRY_PAYLOAD_INVALID",
-    `Payload of task "${task.name}" is invalid at ${describeIssues(result.issues)}.`,
+    `Payload of task "${task.name}" is invalid${describeIssues(result.issues)}.`,
     { details: { task: task.name, issues: result.issues } },
   )
 }

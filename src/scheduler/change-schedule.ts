@@ -100,5 +100,6 @@ function tooManyTries(id: string): BelfryError {
   return new BelfryError(
     "BELFRY_SCHEDULE_CHANGED",
     `Schedule "${id}" changed ${TRIES} times while it was being changed.`,
+    { details: { id } },
   )
 }

@@ -136,12 +136,14 @@ describe("a crontab", () => {
 
   test.each([
     ["/usr/bin/flock -w 10 /run/x.lock -c 'a && b'", { command: "a && b", isExclusive: true }],
-    ["cd ~/x && ./run.sh", { command: "cd ~/x && ./run.sh", cwd: null }],
+    ["cd ~/x && ./sync.sh", { command: "cd ~/x && ./sync.sh", cwd: null, name: "sync" }],
     ["timeout -k 5 90 nice -n 19 /opt/a.sh", { timeout: "90s", command: "nice -n 19 /opt/a.sh", name: "a" }],
     ["/opt/a.sh 2>&1 | logger -t a", { command: "/opt/a.sh" }],
     ["pg_dump shop > /backup/shop.sql", { command: "pg_dump shop > /backup/shop.sql", notes: [] }],
     ["flock -n /l -c 'a; b' && curl 'https://c.test'", { isExclusive: false, notes: [] }],
-    ["flock -n /l a && b", { command: "flock -n /l a && b", isExclusive: false }],
+    ["flock -n /l a && b", { command: "flock -n /l a && b", isExclusive: false, name: "a" }],
+    ["flock -w 5 /l -c 'sync-crm.sh; b' && c", { name: "sync-crm" }],
+    ["sudo -u www-data /opt/b.sh", { name: "b" }],
     ["timeout 60 a | b", { command: "timeout 60 a | b", timeout: null }],
     ["timeout 0 a", { command: "timeout 0 a", timeout: null }],
     ["sleep `expr $RANDOM % 90` && a", { command: "a", jitterMs: 90_000 }],
@@ -225,6 +227,18 @@ describe("belfry import crontab", () => {
     assert.equal(schedules.length, 7)
     assert.ok(schedules.every(({ paused }) => paused.by === "ada@host"))
     assert.equal(readFileSync(path, "utf8"), TEXT)
+  })
+
+  test("on a terminal of 80 columns no note is cut", async () => {
+    const shell = terminal({ isTerminal: true, columns: 80 })
+    shell.write("crontab", TEXT)
+
+    const { out } = await shell.run("import", "crontab", "crontab")
+
+    const plain = out.replaceAll(/\s+/g, " ")
+    assert.doesNotMatch(out, /…/)
+    assert.match(plain, /MAILTO ops@\S+: alert on failure instead/)
+    assert.match(plain, /output goes to the run's log; overlap: skip \(flock\)/)
   })
 
   test("--comment-out prints the crontab with the imported lines switched off", async () => {

@@ -133,7 +133,7 @@ describe("workers", () => {
     assert.match(list.out, /dead-one +silent for \d/)
     assert.match(
       doctor.out,
-      /! workers +nobody performs runs[\s\S]*! silent workers +1, such as dead-one: silent for/,
+      /! workers +none is online: nothing performs runs[\s\S]*! silent workers +1, such as dead-one: silent for/,
     )
     assert.match(top.out, /workers 0 \(0\/0 slots\), 1 silent[\s\S]*! worker dead-one has been silent for/)
     assert.equal(tasks.find(({ name }) => name === "report")!.workers, 0)
@@ -171,7 +171,10 @@ describe("schedule edit", () => {
 
     const { when, timeoutMs, revision } = await get(shell)
     assert.equal(code, 0, err)
-    assert.match(err, /nightly: triggers, timeoutMs would change/)
+    assert.match(
+      err,
+      /nightly: would change cron: "30 2 \* \* \*" → "0 4 \* \* \*", timeout: "1m" → not set\./,
+    )
     assert.deepEqual([when, timeoutMs, revision], ["0 4 * * *", null, 2])
   })
 
@@ -188,6 +191,19 @@ describe("schedule edit", () => {
     assert.match(mended.err, /Hour "25" is out of range/)
     assert.equal(given.code, 6)
     assert.equal((await get(shell)).when, "30 5 * * *")
+  })
+
+  test("with --yes nothing is asked: what changed is told when it has, and a mistake ends it", async () => {
+    const shell = await withNightly()
+    shell.edits = [(text) => text.replace("30 2", "0 4"), (text) => text.replace("0 4", "0 25")]
+
+    const changed = await shell.run("schedule", "edit", "nightly", "-y")
+    const refused = await shell.run("schedule", "edit", "nightly", "-y")
+
+    assert.match(changed.err, /nightly: changed cron: "30 2 \* \* \*" → "0 4 \* \* \*"\./)
+    assert.doesNotMatch(changed.err, /would/)
+    assert.equal(refused.code, 6, refused.err)
+    assert.deepEqual(shell.asked, [])
   })
 
   test("somebody else's edit meanwhile is a conflict; nothing done changes nothing", async () => {

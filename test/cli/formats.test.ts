@@ -27,6 +27,22 @@ describe("formats", () => {
     assert.match(wide.out, /OVERLAP +CATCH-UP +OWNER +TAGS +DESCRIPTION\n.* skip +once +- +x +d{90}\n/)
   })
 
+  test("--fields without JSON, and a field that isn't there, are refused", async () => {
+    const shell = terminal()
+    const create = ["schedule", "create", "a", "--task", "t", "--every", "1h"]
+
+    const table = await shell.run(...create, "--fields", "id")
+    await shell.run(...create)
+    const unknown = await shell.run("schedule", "list", "--json", "--fields", "idd")
+    const known = await shell.run("schedule", "list", "--json", "--fields", "id,paused.reason")
+
+    assert.equal(table.code, 2)
+    assert.match(table.err, /--fields is for JSON and YAML[\s\S]*--json/)
+    assert.equal(unknown.code, 2)
+    assert.match(unknown.err, /there is no field \\"idd\\".*The fields are id, /)
+    assert.deepEqual(JSON.parse(known.out), [{ id: "a", "paused.reason": null }])
+  })
+
   test("--color goes before the environment", async () => {
     const shell = terminal({ isTerminal: true })
     await shell.run("s", "create", "n", "--task", "t", "--every", "1h")
@@ -150,6 +166,6 @@ describe("next", () => {
     assert.equal(next[0]!.note, "left out: holiday")
     assert.equal(calendar.out.match(/BEGIN:VEVENT/g)?.length, 1)
     assert.deepEqual([wrong.code, zone.code], [2, 2])
-    assert.match(zone.err, /--tz and --schedule exclude each other/)
+    assert.match(zone.err, /--timezone and --schedule exclude each other/)
   })
 })

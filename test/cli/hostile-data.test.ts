@@ -95,7 +95,7 @@ test.each(["constructor", "__proto__", "toString", "hasOwnProperty"])(
     const completion = await shell.run("completion", word)
 
     assert.deepEqual([command.code, inGroup.code, store.code, completion.code], [2, 2, 2, 2])
-    assert.match(command.err, /Unknown command/)
+    assert.match(command.err, /There is no command/)
     assert.match(inGroup.err, /Unknown command/)
     assert.match(store.err, /has an unknown scheme/)
   },

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict"
 import { describe, test } from "vitest"
-import { COMMANDS } from "../../src/cli/commands.ts"
+import { COMMON_OPTIONS, RECORD_OPTIONS, STORE_OPTIONS } from "../../src/cli/command.ts"
+import { COMMANDS, GROUPS } from "../../src/cli/commands.ts"
+import { SETTINGS } from "../../src/cli/config-settings.ts"
+import { ERRORS } from "../../src/core/errors.ts"
 import { terminal } from "./support.ts"
 
 describe("belfry next", () => {
@@ -76,6 +79,37 @@ test("explain says the words and what is odd; lint exits by what it finds", asyn
   assert.match(never.out, /error BELFRY_CRON_NEVER/)
 })
 
+test("a choice about clock changes answers the lint about it; --ignore leaves any lint out", async () => {
+  const shell = terminal({ now: "2026-01-01T00:00:00Z" })
+  const schedules = [
+    {
+      id: "a",
+      task: "t",
+      cron: "30 2 * * *",
+      timezone: "Europe/Berlin",
+      dst: { gap: "after", overlap: "first" },
+    },
+  ]
+  shell.write("said.json", JSON.stringify({ schedules }))
+  const berlin = ["30 2 * * *", "--tz", "Europe/Berlin"] as const
+
+  const silent = await shell.run("lint", ...berlin, "--strict")
+  const gap = await shell.run("lint", ...berlin, "--strict", "--dst-gap", "after")
+  const both = await shell.run("lint", ...berlin, "--strict", "--dst-gap", "after", "--dst-overlap", "first")
+  const file = await shell.run("lint", "-f", "said.json", "--strict")
+  const ignored = await shell.run("lint", ...berlin, "--strict", "--ignore", "L04,L05")
+  const wrong = await shell.run("lint", ...berlin, "--ignore", "dst")
+  await shell.run("schedule", "create", "nightly", "--task", "t", "--cron", ...berlin)
+  await shell.run("schedule", "create", "chosen", "--task", "t", "--cron", ...berlin, "--dst-gap", "skip")
+  const doctor = await shell.run("doctor", "--ignore", "L05")
+
+  assert.match(silent.out, /L04[\s\S]*L05/)
+  assert.doesNotMatch(gap.out, /L04/)
+  assert.match(gap.out, /L05/)
+  assert.deepEqual([silent.code, both.code, file.code, ignored.code, wrong.code], [6, 0, 0, 0, 2])
+  assert.match(doctor.out, /! lints +nightly may not do what was meant \(L04\)/)
+})
+
 test("lint reads files of schedules", async () => {
   const shell = terminal()
   shell.write(
@@ -99,8 +133,53 @@ describe("help", () => {
       assert.match(out, new RegExp(`^Usage: belfry ${spec.name} `), spec.name)
       assert.ok(spec.examples.length >= 2, spec.name)
       assert.ok(out.includes(spec.summary), spec.name)
-      for (const [example] of spec.examples) assert.ok(out.includes(`$ ${example}`), spec.name)
+      const whole = out.replaceAll(/ \\\n +/g, " ").replaceAll(/\s+/g, " ")
+      for (const [example] of spec.examples) assert.ok(whole.includes(`$ ${example}`), spec.name)
     }
+  })
+
+  test("help fits 80 columns, and an example that is broken is still one command", async () => {
+    const shell = terminal({ isTerminal: true, columns: 80 })
+    const all = [
+      [],
+      ...Object.keys(GROUPS).map((name) => [name]),
+      ...COMMANDS.map(({ name }) => name.split(" ")),
+    ]
+    for (const words of all) {
+      const { out, err } = await shell.run(...words, "--help")
+      const wide = `${out}${err}`.split("\n").filter((line) => line.length > 80)
+      assert.deepEqual(wide, [], words.join(" "))
+    }
+    const { out } = await shell.run("schedule", "create", "--help")
+
+    assert.match(out, /\$ belfry schedule create ping --task http --every 5m \\\n +--payload '/)
+  })
+
+  test("speaks plainly: help, remedies and settings have no words that need a translation", () => {
+    const remedies = Object.values(ERRORS).map(({ remedy }) => remedy)
+    const settings = Object.values(SETTINGS).map(({ words }) => words)
+    const help = COMMANDS.map((spec) => JSON.stringify(spec))
+    const shared = [...STORE_OPTIONS, ...RECORD_OPTIONS, ...COMMON_OPTIONS].map(({ words }) => words)
+    for (const text of [...remedies, ...settings, ...help, ...shared])
+      assert.doesNotMatch(text, /\bmend\b|unless said|\btold\b|\bnobody\b|\bwhoever\b/i)
+  })
+
+  test("belfry help is the same as --help, for the program and for a command", async () => {
+    const shell = terminal()
+
+    const [all, one] = [await shell.run("help"), await shell.run("help", "schedule", "create")]
+
+    assert.deepEqual(all, await shell.run("--help"))
+    assert.deepEqual(one, await shell.run("schedule", "create", "--help"))
+    assert.equal(one.code, 0)
+  })
+
+  test("--timezone is another name of --tz", async () => {
+    const zone = async (flag: string) =>
+      (await terminal().run("next", "0 9 * * *", flag, "Asia/Tokyo", "--from", "2026-01-01", "-n", "1")).out
+
+    assert.match(await zone("--timezone"), /T00:00:00Z/)
+    assert.equal(await zone("--timezone"), await zone("--tz"))
   })
 
   test("the program alone lists every command", async () => {

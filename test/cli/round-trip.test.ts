@@ -97,5 +97,5 @@ test("schedules of code are compared, too: the same is no difference", async () 
 
   assert.equal(same.code, 0, same.out)
   assert.equal(different.code, 1)
-  assert.match(different.out, /a\tleft alone\tdeclared by the code of "app"/)
+  assert.match(different.out, /a\tleft alone\tdeclared in code \(owner app\)/)
 })

@@ -60,7 +60,7 @@ describe("run retry and cancel by filter", () => {
     assert.equal(unasked.code, 2)
     assert.match(
       unasked.err,
-      /nightly\+.* \(failed\)[\s\S]*Retry 3 runs\? Nobody can be asked here[\s\S]*--yes/,
+      /nightly\+.* \(failed\)[\s\S]*Retry 3 runs\? There is no terminal to ask on[\s\S]*--yes/,
     )
     assert.equal(retried.out.trim().split("\n").length, 3)
     assert.deepEqual(waiting, ["pending", "pending", "pending"])

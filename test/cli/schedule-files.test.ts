@@ -65,11 +65,11 @@ describe("files", () => {
     const applied = await shell.run("apply", "-f", "s.yaml", "--prune", "-l", "team", "--yes")
 
     assert.equal(diff.code, 1)
-    assert.match(diff.out, /^nightly\tchange\ttriggers, timezone\nnew\tcreate\t\n$/)
+    assert.match(diff.out, /^nightly\tchange\tcron, timezone\nnew\tcreate\t\n$/)
     assert.match(dry.err, /1 created, 1 changed.*Nothing was changed/)
     assert.match(
       values.out,
-      /^nightly\tchange\tcron: "30 2 \* \* \*" → "0 4 \* \* \*", timezone: "Europe\/Berlin" → null\n/,
+      /^nightly\tchange\tcron: "30 2 \* \* \*" → "0 4 \* \* \*", timezone: "Europe\/Berlin" → not set\n/,
     )
     assert.match(applied.err, /1 created, 1 changed, 0 the same, 1 deleted/)
     assert.equal((await shell.run("diff", "-f", "s.yaml")).code, 0)
@@ -90,7 +90,7 @@ describe("files", () => {
 
     assert.equal(code, 5)
     assert.equal(out, 'a\tcreate\t\nb\tfailed\tcreate: There is a schedule "b" already.\nc\tcreate\t\n')
-    assert.match(err, /2 created, .* 1 failed\. The rest stands/)
+    assert.match(err, /2 created, .* 1 failed\. What was done stays/)
   })
 
   test("when the store goes away it says what was done and what was not", async () => {

@@ -15,6 +15,27 @@ describe("steering", () => {
     assert.equal((await getSchedule(shell)).paused, null)
   })
 
+  test("a hint to another command names the schedule it needs", async () => {
+    const shell = await withNightly({ isTerminal: true }, ...FAR_AWAY)
+
+    const none = await shell.run("schedule", "occurrences", "nightly")
+    const restore = await shell.run("schedule", "restore", "nightly")
+    const skip = await shell.run("schedule", "skip", "nightly", "2090-06-02 12:34")
+
+    for (const { err } of [none, restore, skip]) assert.match(err, /belfry schedule next nightly$/m)
+  })
+
+  test("resume --all shows what it resumed, and nothing else", async () => {
+    const shell = await withNightly()
+    await shell.run("schedule", "create", "other", "--task", "t", "--every", "1h")
+    await shell.run("schedule", "pause", "nightly")
+
+    const resumed = await shell.run("schedule", "resume", "--all", "-o", "name")
+    const again = await shell.run("schedule", "resume", "--all", "-o", "name")
+
+    assert.deepEqual([resumed.code, resumed.out, again.code, again.out], [0, "nightly\n", 0, ""])
+  })
+
   test("skip, move and restore one occurrence, named in the schedule's zone", async () => {
     const shell = await withNightly({}, ...FAR_AWAY)
     const next = () =>
@@ -53,6 +74,16 @@ describe("steering", () => {
     assert.equal(code, 3)
     assert.match(err, /There is no schedule "nigthly"\.\n.*Did you mean nightly\?/)
     assert.equal((await getSchedule(shell)).paused, null)
+  })
+
+  test("Ctrl-C at a question ends the program without a word, and nothing is changed", async () => {
+    const shell = await withNightly({ isTerminal: true })
+    shell.answers = ["\u0003"]
+
+    const { code, out, err } = await shell.run("schedule", "delete", "nightly")
+
+    assert.deepEqual([code, out, err], [130, "", ""])
+    assert.equal((await shell.run("schedule", "get", "nightly")).code, 0)
   })
 
   test("delete asks on a terminal, and needs --yes elsewhere", async () => {

@@ -126,8 +126,8 @@ describe("schedule set", () => {
     const unset = await shell.run("schedule", "set", "nightly", "--unset", "timeout", "--cron", "0 3 * * *")
     const stored = await getSchedule(shell)
 
-    assert.match(err, /nightly: changed timeoutMs, description\./)
-    assert.match(unset.err, /changed triggers, timeoutMs/)
+    assert.match(err, /nightly: changed description: not set → "x", timeout: not set → "10m"\./)
+    assert.match(unset.err, /changed cron: "30 2 \* \* \*" → "0 3 \* \* \*", timeout: "10m" → not set\./)
     assert.deepEqual(
       [stored.when, stored.timezone, stored.timeoutMs, stored.description],
       ["0 3 * * *", "Europe/Berlin", null, "x"],
@@ -149,6 +149,8 @@ describe("schedule set", () => {
     )
 
     assert.equal(code, 5, err)
+    assert.doesNotMatch(err, /nightly: changed/)
+    assert.match(err, /belfry schedule get nightly/)
     assert.equal((await getSchedule(shell)).description, "x")
   })
 
@@ -158,9 +160,26 @@ describe("schedule set", () => {
     assert.equal((await shell.run("schedule", "set", "nightly")).code, 2)
     assert.match(
       (await shell.run("schedule", "set", "nightly", "--timeout", "1m", "--dry-run")).err,
-      /would change timeoutMs/,
+      /would change timeout: not set → "1m"/,
     )
     assert.equal((await getSchedule(shell)).revision, 1)
+  })
+
+  test("a schedule that code declares: the change is said to override the code", async () => {
+    const shell = terminal()
+    const declared = [
+      { id: "nightly", task: "http", cron: "0 2 * * *", payload: { url: "https://example.com" } },
+    ]
+    shell.write("belfry.config.json", JSON.stringify({ owner: "shop", schedules: declared }))
+    const ended = shell.run("start")
+    await shell.shows(/is running/)
+    shell.signal("SIGTERM")
+    await ended
+
+    const { code, err } = await shell.run("schedule", "set", "nightly", "--timeout", "10m")
+
+    assert.equal(code, 0, err)
+    assert.match(err, /nightly is declared in code \(owner shop\)\. The change overrides the code/)
   })
 })
 

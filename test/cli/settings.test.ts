@@ -63,6 +63,20 @@ describe("settings of the command task", () => {
   })
 })
 
+test("of two configurations in one folder one is read, and a warning names both", async () => {
+  const shell = terminal({ isTerminal: true, columns: 80 })
+  shell.write("belfry.config.json", "{}")
+  shell.write("belfry.config.mjs", "export default { concurrency: 3 }")
+
+  const { code, out, err } = await shell.run("config", "explain")
+  const named = await shell.run("config", "explain", "--config", "belfry.config.json")
+
+  assert.equal(code, 0, err)
+  assert.match(err, /^warning: .*belfry\.config\.mjs is read, belfry\.config\.json is not/)
+  assert.match(out, /concurrency +3 +belfry\.config\.mjs$/m)
+  assert.doesNotMatch(named.err, /warning/)
+})
+
 test("a configuration may be YAML, as import crontab writes it", async () => {
   const shell = terminal()
   shell.write("belfry.config.yaml", "store: ./other.db\n")

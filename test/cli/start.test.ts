@@ -113,6 +113,27 @@ describe("belfry start", () => {
     assert.equal(migrated.isNew, false)
   })
 
+  test("run get says once that somebody triggered it, and schedule get which owner declared it", async () => {
+    const { shell, stop } = await started()
+    await shell.run("schedule", "trigger", "hello", "--wait")
+    const [{ id } = { id: "" }] = await shell.json<RunView[]>("run", "list")
+    const run = await shell.run("run", "get", id, "-o", "table")
+    const schedule = await shell.run("schedule", "get", "hello", "-o", "table")
+    await stop()
+
+    assert.match(run.out, /Triggered by +manual, ada@host/)
+    assert.match(schedule.out, /Owner +declared in code \(owner code\)/)
+  })
+
+  test("a failure is told once", async () => {
+    const { shell, stop } = await started()
+    await shell.run("schedule", "trigger", "bad", "--wait")
+    const { out } = await stop()
+
+    assert.equal(out.match(/oh no|exit(ed)? (code|with)? ?3|code 3/g)?.length ?? 0, 1, out)
+    assert.equal(out.match(/failed/gi)?.length, 1, out)
+  })
+
   test("what the engine logs is in the format of everything else: lines, or with --json objects", async () => {
     const broken = (): Store => ({
       ...memory(),

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { onTestFinished } from "vitest"
+import { Interrupted } from "../../src/cli/ask.ts"
 import type { Io } from "../../src/cli/io.ts"
 import { main } from "../../src/cli/main.ts"
 import { systemClock } from "../../src/engine/clock.ts"
@@ -74,7 +75,9 @@ export function terminal(
         canAsk: isTerminal,
         ask: async (question) => {
           self.asked.push(question)
-          return self.answers.shift() ?? ""
+          const answer = self.answers.shift() ?? ""
+          if (answer === "\u0003") throw new Interrupted()
+          return answer
         },
         readInput: async () => self.input,
         edit: async (text) => (await self.edits.shift()?.(text)) ?? text,

@@ -98,6 +98,17 @@ async function watching(): Promise<{ shell: Terminal; ended: Promise<{ code: num
 }
 
 describe("top on a terminal", () => {
+  test("a narrow one shows the same, and q quits", async () => {
+    const shell = terminal({ isTerminal: true, columns: 40 })
+    await shell.run("schedule", "create", "nightly", "--task", "t", "--every", "1h")
+    const ended = shell.run("top", "--interval", "200ms")
+    await shell.shows(/SCHEDULES \(1\)/)
+
+    shell.press("q")
+
+    assert.equal((await ended).code, 0)
+  })
+
   test("keys pause, resume, trigger, filter, sort, open a log, cancel and quit", async () => {
     const { shell, ended } = await watching()
     const step = async (keys: string, pattern: RegExp) => {

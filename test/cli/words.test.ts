@@ -2,7 +2,6 @@ import assert from "node:assert/strict"
 import { describe, test } from "vitest"
 import { cutTo, printable, printableJson, printableLines, widthOf } from "../../src/cli/printable.ts"
 import { formatTable, formatTsv, paintFor } from "../../src/cli/table.ts"
-import { fittedWidths, type Wish } from "../../src/cli/table-widths.ts"
 import { bothWords, distanceWords, spanWords, zonedWords } from "../../src/cli/time-words.ts"
 import { parseTime } from "../../src/cli/times.ts"
 
@@ -127,65 +126,33 @@ describe("tables", () => {
     assert.equal(table, `KEY  WHAT\na    ${"x".repeat(14)}…\n`)
   })
 
-  test.each<[what: string, wishes: readonly Wish[], width: number, fitted: readonly number[]]>([
-    [
-      "what fits stays",
+  test("an id that is too wide for its line stands above its row, broken where it has to be; notes stand below", () => {
+    const [id, state, note] = [0, 1, 2].map((index) => (row: readonly string[]) => row[index]!)
+    const runs = [
+      { header: "RUN", text: id!, isId: true },
+      { header: "STATE", text: state! },
+      { header: "MESSAGE", text: note!, below: "cut" as const },
+    ]
+    const rows = [
+      ["x".repeat(45), "succeeded", ""],
+      ["short", "failed", "there is no such file or folder as the one named"],
+    ]
+
+    const table = formatTable(rows, runs, { width: 40, paint, hasHeaders: true })
+
+    assert.equal(
+      table,
       [
-        { header: "KEY", width: 10 },
-        { header: "WHAT", width: 10 },
-      ],
-      22,
-      [10, 10],
-    ],
-    [
-      "the widest text is cut",
-      [
-        { header: "KEY", width: 10 },
-        { header: "WHAT", width: 40 },
-      ],
-      40,
-      [10, 28],
-    ],
-    [
-      "never an id",
-      [
-        { header: "KEY", width: 40, isId: true },
-        { header: "WHAT", width: 20 },
-      ],
-      50,
-      [40, 8],
-    ],
-    [
-      "two wide texts are cut alike",
-      [
-        { header: "A", width: 30 },
-        { header: "B", width: 30 },
-      ],
-      42,
-      [20, 20],
-    ],
-    [
-      "a column of little importance goes before texts are cut to nothing",
-      [
-        { header: "KEY", width: 20, isId: true },
-        { header: "A", width: 30, dropOrder: 2 },
-        { header: "B", width: 30, dropOrder: 1 },
-        { header: "C", width: 30 },
-      ],
-      80,
-      [20, 28, 0, 28],
-    ],
-    [
-      "ids alone may be too wide",
-      [
-        { header: "KEY", width: 90, isId: true },
-        { header: "A", width: 30, dropOrder: 1 },
-      ],
-      80,
-      [90, 0],
-    ],
-  ])("%s", (_what, wishes, width, fitted) => {
-    assert.deepEqual(fittedWidths(wishes, width), fitted)
+        "RUN",
+        "  STATE      MESSAGE",
+        "x".repeat(40),
+        "x".repeat(5),
+        "  succeeded",
+        "short",
+        "  failed     there is no such file or f…",
+        "",
+      ].join("\n"),
+    )
   })
 
   test("a hundred thousand rows are a table", () => {

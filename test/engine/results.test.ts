@@ -150,3 +150,26 @@ describe("what a task throws", () => {
     })
   }
 })
+
+describe("a stored error names the task's own code, and no frame of the engine", () => {
+  test.each([
+    ["thrown at once", () => fail("at once")],
+    ["thrown later", () => Promise.resolve().then(() => fail("later"))],
+    [
+      "after an await",
+      async () => {
+        await Promise.resolve()
+        fail("later")
+      },
+    ],
+  ])("%s", async (_, perform) => {
+    const { error } = await runOf(perform)
+
+    assert.match(error ?? "", /at fail \(.*results\.test\.ts/)
+    assert.doesNotMatch(error ?? "", /src\/engine/)
+  })
+})
+
+function fail(why: string): never {
+  throw new Error(why)
+}

@@ -50,7 +50,8 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
       { flags: "--task <name>", words: "only of this task" },
       {
         flags: "--format <format>",
-        words: "yaml unless said; ts is a configuration; a crontab says in comments what it can't hold",
+        words:
+          "the format (default yaml); ts is a configuration; a crontab says in comments what it can't hold",
         choices: ["yaml", "json", "ts", "crontab"],
       },
     ],
@@ -68,11 +69,11 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
     details:
       "Reads `crontab -l`, a file, or standard input (-). Understands CRON_TZ, MAILTO, SHELL, PATH and other variables,\n@daily and the like, %, the user column of /etc/crontab, flock, timeout, sleep $RANDOM, cd and log redirections. A job fires,\nstarts in the home folder and fails as it does under cron: it is not tried again, and what was missed is not made up for. CRON_TZ\nsets the zone, as in cronie (Debian's cron ignores it); TZ is only a variable of the command.\nShows what it made of each line; --out writes a configuration, --apply makes the schedules.",
     args: [
-      { name: "file", words: "a crontab, or -; your own unless said", isOptional: true, completes: "files" },
+      { name: "file", words: "a crontab, or - (default your own)", isOptional: true, completes: "files" },
     ],
     options: [
-      { flags: "--tz <zone>", words: "where the crontab names no zone; this host's unless said" },
-      { flags: "--system", words: "it has a column for the user, as /etc/crontab has; guessed unless said" },
+      { flags: "--tz, --timezone <zone>", words: "where the crontab names no zone (default this host's)" },
+      { flags: "--system", words: "it has a column for the user, as /etc/crontab has (default guessed)" },
       { flags: "--no-system", words: "it has none" },
       { flags: "--prefix <text>", words: "before each key" },
       { flags: "--out <file>", words: "write a configuration: belfry.config.json, .yaml or .mjs" },

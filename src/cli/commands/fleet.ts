@@ -8,7 +8,7 @@ export const FLEET_COMMANDS: readonly CommandSpec[] = [
     name: "logs",
     summary: "What runs wrote, many in one stream",
     details:
-      "Each line begins with its schedule, or its task if it has none. The last hour unless --since says otherwise.",
+      "Each line begins with its schedule, or its task if it has none. By default the last hour; --since changes that.",
     options: [
       { flags: "-f, --follow", words: "goes on until Ctrl-C" },
       { flags: "-l, --tag <name>", words: "only of schedules with this tag" },
@@ -29,7 +29,7 @@ export const FLEET_COMMANDS: readonly CommandSpec[] = [
   {
     name: "stats",
     summary: "How runs have gone, for each schedule",
-    details: "Counts, and how long and how late they were. Of the last day unless --since says otherwise.",
+    details: "Counts, and how long and how late they were. By default of the last day; --since changes that.",
     options: [
       SINCE,
       { flags: "--schedule <key>", words: "only of this schedule" },
@@ -45,7 +45,7 @@ export const FLEET_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "task list",
-    summary: "The tasks: who offers them, which schedules use them",
+    summary: "The tasks, with their workers and schedules",
     prints: "records",
     needs: "store",
     examples: [
@@ -85,7 +85,7 @@ export const FLEET_COMMANDS: readonly CommandSpec[] = [
     prints: "records",
     needs: "store",
     examples: [
-      ["belfry worker list", "everyone who works on this store"],
+      ["belfry worker list", "every worker on this store"],
       ["belfry worker list --json", "for a program"],
     ],
     load: async () => (await import("../perform/worker-list.ts")).listWorkers,

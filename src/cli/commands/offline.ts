@@ -1,7 +1,10 @@
-import { type CommandSpec, ICS, JSON_OUTPUT, NO_HEADERS, OUTPUT, STORE_OPTIONS } from "../command.ts"
+import { type CommandSpec, ICS, IGNORE, JSON_OUTPUT, NO_HEADERS, OUTPUT, STORE_OPTIONS } from "../command.ts"
 
 const EXPRESSION = { name: "expression", words: "a cron expression, in quotes", isOptional: true } as const
-const TZ = { flags: "--tz <zone>", words: "an IANA zone, such as Europe/Berlin; UTC unless said" } as const
+const TZ = {
+  flags: "--tz, --timezone <zone>",
+  words: "an IANA zone, such as Europe/Berlin (default UTC)",
+} as const
 const RULES = [
   {
     flags: "--day-match <rule>",
@@ -24,8 +27,8 @@ export const OFFLINE_COMMANDS: readonly CommandSpec[] = [
     args: [{ ...EXPRESSION, isOptional: true }],
     options: [
       TZ,
-      { flags: "--from <time>", words: "after this; now unless said" },
-      { flags: "-n, --limit <count>", words: "how many; 10 unless said" },
+      { flags: "--from <time>", words: "after this (default now)" },
+      { flags: "-n, --limit <count>", words: "how many (default 10)" },
       {
         flags: "--between <times...>",
         words: "two times: all from the first to the second, up to -n (1000)",
@@ -68,6 +71,7 @@ export const OFFLINE_COMMANDS: readonly CommandSpec[] = [
       TZ,
       ...RULES,
       { flags: "--strict", words: "warnings count as errors" },
+      IGNORE,
       { flags: "--json", words: "as JSON" },
     ],
     needs: "nothing",

@@ -1,10 +1,10 @@
-import { type CommandSpec, DRY_RUN, type OptionSpec } from "../command.ts"
+import { type CommandSpec, DRY_RUN, IGNORE, type OptionSpec } from "../command.ts"
 
 const START_OPTIONS: readonly OptionSpec[] = [
-  { flags: "--concurrency <count>", words: "how many runs at once; 10 unless said" },
+  { flags: "--concurrency <count>", words: "how many runs at once (default 10)" },
   {
     flags: "--stop-timeout <duration>",
-    words: "what running tasks get to finish at a stop; 30s unless said",
+    words: "what running tasks get to finish at a stop (default 30s)",
   },
   {
     flags: "--json",
@@ -12,7 +12,7 @@ const START_OPTIONS: readonly OptionSpec[] = [
   },
   {
     flags: "--log-level <level>",
-    words: "of the engine; warn unless said",
+    words: "of the engine (default warn)",
     choices: ["debug", "info", "warn", "error"],
   },
 ]
@@ -27,7 +27,7 @@ export const PROGRAM_COMMANDS: readonly CommandSpec[] = [
     args: [
       {
         name: "role",
-        words: "worker: only perform runs. server: only fire schedules. Both unless said",
+        words: "worker: only perform runs. server: only fire schedules. Without it, both",
         isOptional: true,
         completes: ["worker", "server"],
       },
@@ -70,6 +70,7 @@ export const PROGRAM_COMMANDS: readonly CommandSpec[] = [
     summary: "Check everything that can be checked",
     options: [
       { flags: "--strict", words: "exit 1 on a warning" },
+      IGNORE,
       { flags: "--json", words: "as JSON" },
     ],
     needs: "store",
@@ -85,8 +86,7 @@ export const PROGRAM_COMMANDS: readonly CommandSpec[] = [
     args: [
       {
         name: "action",
-        words:
-          "up: do it (so unless said). status: the schema's number. plan: what up would do, exit 1 if anything",
+        words: "up: do it (default). status: the schema's number. plan: what up would do, exit 1 if anything",
         isOptional: true,
         completes: ["up", "status", "plan"],
       },
@@ -102,8 +102,10 @@ export const PROGRAM_COMMANDS: readonly CommandSpec[] = [
   {
     name: "top",
     summary: "What is happening, live",
+    details:
+      "In a pipe it prints a line for each change of a run, as `belfry run list -w` does, until Ctrl-C.",
     options: [
-      { flags: "--interval <duration>", words: "how often it looks; 2s unless said" },
+      { flags: "--interval <duration>", words: "how often it looks (default 2s)" },
       { flags: "--once", words: "one picture, then the end" },
     ],
     needs: "store",

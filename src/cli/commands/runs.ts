@@ -17,7 +17,7 @@ const SOME_IDS = {
 } as const
 const MOST = {
   flags: "-n, --limit <count>",
-  words: "of those a filter finds, at most this many; 1000 unless said",
+  words: "of those a filter finds, at most this many (default 1000)",
 }
 const BY_FILTER = "Name runs by id, or say which by filter: what was found is shown, and asked about."
 const TIMEOUT = { flags: "--timeout <duration>", words: "waits no longer than this" } as const
@@ -28,7 +28,7 @@ export const RUN_COMMANDS: readonly CommandSpec[] = [
     summary: "Runs, newest first",
     options: [
       ...FILTERS,
-      { flags: "-n, --limit <count>", words: "at most this many; 50 unless said" },
+      { flags: "-n, --limit <count>", words: "at most this many (default 50)" },
       { flags: "-w, --watch", words: "goes on: a line for each change, until Ctrl-C" },
     ],
     prints: "records",
@@ -124,7 +124,7 @@ export const RUN_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "run cancel",
-    summary: "End runs at once; who performs one hears of it",
+    summary: "End runs at once; a worker that performs one is notified",
     details: `${BY_FILTER} A filter without --status means all that are unfinished.`,
     args: [SOME_IDS],
     options: [...FILTERS, MOST, REASON, BY, DRY_RUN, YES],

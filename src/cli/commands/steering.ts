@@ -8,7 +8,7 @@ const MANY = [
 ] as const
 const OCCURRENCE = {
   name: "time",
-  words: "which occurrence; the next unless said",
+  words: "which occurrence (default the next)",
   isOptional: true,
 } as const
 
@@ -50,7 +50,7 @@ export const STEERING_COMMANDS: readonly CommandSpec[] = [
     name: "schedule next",
     summary: "The occurrences to come, with skips, moves and clock changes",
     args: [KEY],
-    options: [{ flags: "-n, --limit <count>", words: "how many; 10 unless said" }, ICS],
+    options: [{ flags: "-n, --limit <count>", words: "how many (default 10)" }, ICS],
     prints: "records",
     needs: "store",
     examples: [
@@ -101,17 +101,17 @@ export const STEERING_COMMANDS: readonly CommandSpec[] = [
   {
     name: "schedule backfill",
     summary: "Runs for occurrences of the past",
-    details: "Shows the plan first. Runs are low in priority and one at a time unless said.",
+    details: "Shows the plan first. Runs are low in priority and one at a time by default.",
     args: [KEY],
     options: [
       { flags: "--from <time>", words: "the first occurrence, included" },
-      { flags: "--to <time>", words: "the last one, included; now unless said" },
-      { flags: "--missing", words: "occurrences that never became a run (so unless said)" },
+      { flags: "--to <time>", words: "the last one, included (default now)" },
+      { flags: "--missing", words: "occurrences that never became a run (default)" },
       { flags: "--failed", words: "occurrences whose run failed for good" },
       { flags: "--all", words: "whatever became of them" },
       { flags: "--name <name>", words: "tells two backfills of the same occurrences apart" },
       { flags: "--max <count>", words: "refuse to make more runs than this" },
-      { flags: "--concurrency <count>", words: "how many at once; 1 unless said" },
+      { flags: "--concurrency <count>", words: "how many at once (default 1)" },
       BY,
       DRY_RUN,
       YES,
@@ -136,7 +136,7 @@ export const STEERING_COMMANDS: readonly CommandSpec[] = [
     summary: "What became of each occurrence, and why",
     args: [KEY],
     options: [
-      { flags: "-n, --limit <count>", words: "how many; 20 unless said" },
+      { flags: "-n, --limit <count>", words: "how many (default 20)" },
       {
         flags: "--outcome <state>",
         words: "only those",

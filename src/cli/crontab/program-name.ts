@@ -4,18 +4,46 @@ const INTERPRETERS = new Set([
   ...["npm", "npx", "yarn", "pnpm", "run"],
 ])
 
+/** Programs that run another one: which of their options have a value, and how many words stand before the other. */
+const WRAPPERS: Readonly<Record<string, { values: readonly string[]; operands: number }>> = {
+  flock: { values: ["-w", "--wait", "--timeout", "-E", "--conflict-exit-code"], operands: 1 },
+  timeout: { values: ["-k", "--kill-after", "-s", "--signal"], operands: 1 },
+  sudo: { values: ["-u", "--user", "-g", "--group"], operands: 0 },
+  nice: { values: ["-n", "--adjustment"], operands: 0 },
+  ionice: { values: ["-c", "--class", "-n", "--classdata"], operands: 0 },
+  cd: { values: [], operands: 1 },
+}
+
 /** The program of a command, or what it interprets: `/opt/backup-db.sh` is `backup-db`. */
 export function programName(command: string): string {
   const words = command
-    .replaceAll(/["'()]/g, " ")
+    .replaceAll(/["'();&|]/g, " ")
     .trim()
     .split(/\s+/)
-  const word = words.find((each) => {
-    const base = each.split("/").at(-1)!
-    return !INTERPRETERS.has(base) && !/^-/.test(each) && !/^\w+=/.test(each) && /[a-z]/i.test(base)
-  })
-  return (word ?? "job")
+  return (programIn(words) ?? "job")
     .split("/")
     .at(-1)!
     .replace(/\.(sh|bash|py|php|js|mjs|ts|rb|pl|bin)$/i, "")
+}
+
+function programIn(words: readonly string[]): string | undefined {
+  for (let index = 0; index < words.length; index++) {
+    const word = words[index]!
+    const base = word.split("/").at(-1)!
+    if (Object.hasOwn(WRAPPERS, base)) index = lastOfWrapper(words, index, WRAPPERS[base]!)
+    else if (!INTERPRETERS.has(base) && !/^-/.test(word) && !/^\w+=/.test(word) && /[a-z]/i.test(base))
+      return word
+  }
+  return undefined
+}
+
+/** The index of the last word that belongs to the wrapper itself. */
+function lastOfWrapper(
+  words: readonly string[],
+  at: number,
+  { values, operands }: { values: readonly string[]; operands: number },
+): number {
+  let index = at
+  while (words[index + 1]?.startsWith("-")) index += values.includes(words[index + 1]!) ? 2 : 1
+  return index + operands
 }

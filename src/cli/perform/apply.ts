@@ -33,7 +33,7 @@ export async function applyFiles(call: Call): Promise<ExitCode | undefined> {
       await showAll(call, tried, stepRows(flags.isOn("diff")))
       hint(
         call,
-        `${summaryOf(tried)}. ${exit === undefined ? "Done." : "The rest stands: mend it and repeat."}`,
+        `${summaryOf(tried)}. ${exit === undefined ? "Done." : "What was done stays. Correct the rest and repeat."}`,
       )
       return exit
     },

@@ -1,7 +1,9 @@
+import { sep } from "node:path"
 import type { Config } from "../../config.ts"
 import { masked } from "../../core/address.ts"
 import type { Call } from "../command.ts"
 import type { LoadedConfig } from "../config-file.ts"
+import { SETTINGS } from "../config-settings.ts"
 import { DEFAULT_STORE } from "../open-store.ts"
 import { type Shown, showAll } from "../output.ts"
 import { configOf } from "../session.ts"
@@ -17,7 +19,7 @@ interface Setting {
 export async function explainConfig(call: Call): Promise<undefined> {
   const loaded = await configOf(call)
   const rows = [configRow(call, loaded), storeRow(call, loaded), ...configRows(loaded)]
-  await showAll(call, rows, settingRows())
+  await showAll(call, rows, settingRows(call.io.cwd))
   return undefined
 }
 
@@ -46,29 +48,18 @@ function storeRow({ flags, io }: Call, loaded: LoadedConfig | null): Setting {
   return { setting: "store", value, from: loaded!.path }
 }
 
-/** What holds where the configuration is silent; flags of `belfry start` come before both. */
-const DEFAULTS: Partial<Record<keyof Config, string>> = {
-  owner: "code",
-  release: "0",
-  prune: "on if an owner is named",
-  concurrency: "10",
-  lease: "30s",
-  pollInterval: "1m",
-  stopTimeout: "30s",
-  retention: "30 days, and 100 runs of each schedule",
-  command: "grace 5s, 5000 lines, 1 MiB",
-  http: "public addresses only, 30s",
-}
-
 function configRows(loaded: LoadedConfig | null): readonly Setting[] {
   const config: Config = loaded?.config ?? {}
   const said = (Object.keys(config) as (keyof Config)[]).filter(
     (name) => name !== "store" && config[name] !== undefined,
   )
-  const silent = (Object.keys(DEFAULTS) as (keyof Config)[]).filter((name) => !said.includes(name))
+  // Flags of `belfry start` come before both.
+  const silent = (Object.keys(SETTINGS) as (keyof Config)[]).filter(
+    (name) => name !== "store" && SETTINGS[name].usual !== null && !said.includes(name),
+  )
   return [
     ...said.map((setting) => ({ setting, value: valueWords(setting, config), from: loaded!.path })),
-    ...silent.map((setting) => ({ setting, value: DEFAULTS[setting]!, from: "default" })),
+    ...silent.map((setting) => ({ setting, value: SETTINGS[setting].usual!, from: "default" })),
   ]
 }
 
@@ -87,12 +78,19 @@ function valueWords(setting: keyof Config, config: Config): string {
   return named === undefined ? JSON.stringify(config[setting]) : named().join(", ") || "none"
 }
 
-function settingRows(): Shown<Setting> {
+/** People get the path of a file in this folder without the folder. */
+function settingRows(cwd: string): Shown<Setting> {
+  const here = (text: string) => (text.startsWith(`${cwd}${sep}`) ? text.slice(cwd.length + 1) : text)
   return {
     columns: [
       { header: "SETTING", text: ({ setting }) => setting, paint: () => "bold" },
-      { header: "VALUE", text: ({ value }) => value },
-      { header: "FROM", text: ({ from }) => from, paint: ({ from }) => (from === "default" ? "dim" : null) },
+      { header: "VALUE", text: ({ value }) => value, brief: ({ value }) => here(value), below: "whole" },
+      {
+        header: "FROM",
+        text: ({ from }) => from,
+        brief: ({ from }) => here(from),
+        paint: ({ from }) => (from === "default" ? "dim" : null),
+      },
     ],
     nameOf: ({ setting }) => setting,
   }

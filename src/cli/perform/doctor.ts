@@ -10,6 +10,7 @@ import {
   warning,
 } from "../doctor-checks.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
+import { ignoredLints } from "../lints.ts"
 import { allSchedules } from "../lookups.ts"
 import { paintOf, showRecord } from "../output.ts"
 import { printable } from "../printable.ts"
@@ -67,7 +68,8 @@ const CALLS = 20
 /** A clock this far off makes times on the screen wrong; what is due is by the store's clock alone. */
 const OFFSET_MAX_MS = 2_000
 
-async function storeChecks({ io }: Call, session: Session): Promise<readonly Check[]> {
+async function storeChecks(call: Call, session: Session): Promise<readonly Check[]> {
+  const { io } = call
   const { scheduler, store, place, loaded } = session
   await scheduler.schedules.list({ limit: 1 })
   const schema = (await session.schema?.()) ?? null
@@ -100,7 +102,7 @@ async function storeChecks({ io }: Call, session: Session): Promise<readonly Che
           "Set the host's clock (NTP).",
         ),
     ...((await session.checks?.()) ?? []),
-    ...checkSchedules(schedules, now),
+    ...checkSchedules(schedules, now, ignoredLints(call)),
     ...checkWorkers(workers, schedules),
     ...(await checkRuns(scheduler, now)),
   ]

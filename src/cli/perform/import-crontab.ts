@@ -21,7 +21,7 @@ export async function importCrontab(call: Call): Promise<ExitCode | undefined> {
   const text = await readCrontab(call)
   const hasUsers = flags.isOn("system") || (!flags.isOff("system") && looksLikeSystem(text))
   const { jobs, unread } = parseCrontab(text, { hasUsers })
-  const timezone = flags.text("tz") ?? io.zone
+  const timezone = flags.text("timezone") ?? io.zone
   const prefix = flags.text("prefix") ?? ""
   const converted = convertJobs(jobs, { timezone, prefix, now: io.clock.now(), homeOf: io.homeOf })
   const ready = converted.filter(({ entry }) => entry !== null)
@@ -90,7 +90,7 @@ function jobRows(): Shown<ConvertedJob> {
       { header: "CRON", text: ({ cron }) => cron },
       { header: "ZONE", text: ({ timezone, entry }) => (entry === null ? "—" : timezone), dropOrder: 2 },
       { header: "TASK", text: ({ entry }) => entry?.task ?? "skipped", dropOrder: 1 },
-      { header: "NOTES", text: ({ notes }) => notes.join("; ") },
+      { header: "NOTES", text: ({ notes }) => notes.join("; "), below: "whole" },
     ],
     nameOf: ({ entry, line }) => entry?.id ?? `line ${line}`,
     record: (job) => job,

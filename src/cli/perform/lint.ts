@@ -1,9 +1,9 @@
 import type { Lint } from "../../core/cron/lint.ts"
 import { BelfryError } from "../../core/errors.ts"
 import type { Call } from "../command.ts"
-import { cronFrom } from "../cron-flags.ts"
+import { cronFrom, dstFrom } from "../cron-flags.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
-import { lintLine, lintsOf, lintsOfCron } from "../lints.ts"
+import { ignoredLints, lintLine, lintsOf, lintsOfCron } from "../lints.ts"
 import { hint, paintOf, showRecord } from "../output.ts"
 import { Refusal } from "../refusal.ts"
 import { readScheduleFiles } from "../schedule-files.ts"
@@ -25,7 +25,9 @@ export async function lint(call: Call): Promise<ExitCode | undefined> {
       "Give an expression, or a file with -f.",
       `belfry lint "0 0 31 2 *", or belfry lint -f FILE`,
     )
-  const findings = expression === undefined ? await lintFiles(call, files) : lintExpression(call, expression)
+  const ignored = ignoredLints(call)
+  const found = expression === undefined ? await lintFiles(call, files) : lintExpression(call, expression)
+  const findings = found.filter(({ code }) => !ignored.has(code))
   if (flags.isOn("json")) await showRecord(call, findings, "json")
   else
     for (const { of, ...finding } of findings)
@@ -37,14 +39,14 @@ export async function lint(call: Call): Promise<ExitCode | undefined> {
 }
 
 function lintExpression({ flags, io }: Call, expression: string): readonly Finding[] {
-  return attempt(expression, () => lintsOfCron(cronFrom(expression, flags), io.clock.now()))
+  return attempt(expression, () => lintsOfCron(cronFrom(expression, flags), io.clock.now(), dstFrom(flags)))
 }
 
 async function lintFiles(call: Call, files: readonly string[]): Promise<readonly Finding[]> {
   const now = call.io.clock.now()
   const entries = await readScheduleFiles(call, files)
   return entries.flatMap(({ entry: { id, task, payload, ...options } }) =>
-    attempt(id, () => lintsOf(wouldBe(id, options, { task, payload, now }), now)),
+    attempt(id, () => lintsOf(wouldBe(id, options, { task, payload, now }), now, options.dst)),
   )
 }
 

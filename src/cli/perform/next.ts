@@ -5,7 +5,7 @@ import type { Instant } from "../../core/instant.ts"
 import { calendarText } from "../calendar-text.ts"
 import { clockNote } from "../clock-notes.ts"
 import type { Call } from "../command.ts"
-import { cronFrom } from "../cron-flags.ts"
+import { cronFrom, dstFrom } from "../cron-flags.ts"
 import { EXIT } from "../exit-codes.ts"
 import { flagOf } from "../flags.ts"
 import { lintsOfCron, tellLints } from "../lints.ts"
@@ -23,7 +23,7 @@ export async function showNext(call: Call): Promise<undefined> {
   const expression = call.args[0] ?? between[2]
   if (expression === undefined)
     throw new Refusal(EXIT.usage, "No expression was given.", `Write it in quotes: belfry next "30 2 * * *"`)
-  const zone = flags.text("tz") ?? "UTC"
+  const zone = flags.text("timezone") ?? "UTC"
   const range = rangeOf(call, between, zone)
   const cron = cronFrom(expression, flags, range.after)
   if (flags.isOn("count")) {
@@ -31,7 +31,7 @@ export async function showNext(call: Call): Promise<undefined> {
     return undefined
   }
   const rows = rowsIn(cron, range)
-  const lints = lintsOfCron(cron, range.after)
+  const lints = lintsOfCron(cron, range.after, dstFrom(flags))
   const words = describeCron(cron)
   if (flags.isOn("ics")) {
     io.out(calendarText(rows, { name: expression, words: `${words} (${zone})`, now: io.clock.now() }))
@@ -54,7 +54,7 @@ export async function showNext(call: Call): Promise<undefined> {
 
 /** Of a schedule in the store: with its skips, moves and pause. Only then a store is looked for. */
 async function nextOfStored(call: Call, key: string): Promise<undefined> {
-  const own = ["tz", "from", "dayMatch", "dstGap", "dstOverlap", "seed"].find(
+  const own = ["timezone", "from", "dayMatch", "dstGap", "dstOverlap", "seed"].find(
     (name) => call.flags.text(name) !== undefined,
   )
   const unfit =

@@ -52,10 +52,7 @@ function factsOf(run: RunView, now: number, zone: string): readonly Fact[] {
     ["Task", run.task],
     ["Schedule", run.scheduleId ?? ""],
     ["Scheduled for", when(run.scheduledFor)],
-    [
-      "Because of",
-      `${run.triggeredBy}${run.trigger === null ? "" : ` (${run.trigger})`}${run.by === null ? "" : `, by ${run.by}`}`,
-    ],
+    ["Triggered by", triggerWords(run)],
     [
       "Stands for",
       missed === null ? "" : `${missed.count} more, ${when(missed.from)} to ${when(missed.until)}`,
@@ -79,6 +76,12 @@ function factsOf(run: RunView, now: number, zone: string): readonly Fact[] {
   ]
 }
 
+/** A trigger that says no more than its kind is said once. */
+function triggerWords({ triggeredBy, trigger, by }: RunView): string {
+  const what = trigger === null || trigger === triggeredBy ? "" : ` (${trigger})`
+  return `${triggeredBy}${what}${by === null ? "" : `, ${by}`}`
+}
+
 type AttemptRow = RunView["attempts"][number]
 
 const ATTEMPT_COLUMNS = (now: number, zone: string) => [
@@ -87,7 +90,7 @@ const ATTEMPT_COLUMNS = (now: number, zone: string) => [
   { header: "", text: ({ startedAt }: AttemptRow) => zonedWords(startedAt.getTime(), zone, now) },
   { header: "", text: ({ durationMs }: AttemptRow) => spanWords(durationMs), isRight: true },
   { header: "", text: ({ workerId }: AttemptRow) => workerId, dropOrder: 1 },
-  { header: "", text: ({ error }: AttemptRow) => error?.split("\n")[0] ?? "" },
+  { header: "", text: ({ error }: AttemptRow) => error?.split("\n")[0] ?? "", below: "cut" as const },
 ]
 
 function colourOf({ outcome }: AttemptRow): "green" | "red" | "yellow" {

@@ -2,7 +2,7 @@ import type { Scheduler } from "../../scheduler/scheduler.ts"
 import type { RunView } from "../../scheduler/views.ts"
 import type { Call } from "../command.ts"
 import type { ExitCode } from "../exit-codes.ts"
-import { formatOf, hint, jsonLine, showAll } from "../output.ts"
+import { formatOf, hint, jsonLine, pickedFrom, showAll } from "../output.ts"
 import { type RunFilter, readRuns, runFilterOf } from "../run-filter.ts"
 import { runRows } from "../run-rows.ts"
 import { withScheduler } from "../session.ts"
@@ -38,7 +38,7 @@ async function watchRuns(
     for (const run of changed) seen.set(run.id, stampOf(run))
     if (changed.length === 0) return
     if (formatOf(call) === "json" || formatOf(call) === "jsonl")
-      for (const run of changed) call.io.out(jsonLine(run))
+      for (const run of pickedFrom(call, changed)) call.io.out(jsonLine(run))
     else await showAll({ ...call, flags: call.flags.with({ headers: false }) }, changed, runRows(call))
   }
   await tell(first)

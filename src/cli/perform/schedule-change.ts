@@ -2,11 +2,14 @@ import { defineSchedule } from "../../core/definition.ts"
 import type { ScheduleOptions } from "../../core/options.ts"
 import { unreadOptionsIn } from "../../core/unread-options.ts"
 import { changedOptions, type ScheduleChanges } from "../../scheduler/schedule-options.ts"
+import type { Scheduler } from "../../scheduler/scheduler.ts"
 import type { CreateOptions } from "../../scheduler/steering-options.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
 import { checkPayloadOf } from "../apply-plan.ts"
+import { type ChangedValue, changedValues, changeWords } from "../changed-values.ts"
 import type { Call } from "../command.ts"
 import { createPaused } from "../created-paused.ts"
+import { dstFrom } from "../cron-flags.ts"
 import { optionsFrom } from "../definition-flags.ts"
 import { EXIT } from "../exit-codes.ts"
 import { lintsOf, tellLints } from "../lints.ts"
@@ -14,9 +17,9 @@ import { scheduleOf } from "../lookups.ts"
 import { warnIfUnknown } from "../offered-tasks.ts"
 import { hint, nextStep, showAll } from "../output.ts"
 import { Refusal } from "../refusal.ts"
-import { nextWords, scheduleRows } from "../schedule-rows.ts"
+import { nextWords, overrideWords, scheduleRows } from "../schedule-rows.ts"
 import { configOf, tasksOf, withScheduler } from "../session.ts"
-import { definitionOf, differences, wouldBe } from "../view-definition.ts"
+import { definitionOf, wouldBe } from "../view-definition.ts"
 
 export async function createSchedule(call: Call): Promise<undefined> {
   const { flags, io } = call
@@ -25,11 +28,8 @@ export async function createSchedule(call: Call): Promise<undefined> {
   const { payload, ...options } = (await optionsFrom(call, null)) as ScheduleOptions & { payload?: unknown }
   // Mistakes show before a store is made.
   const planned = wouldBe(key, options, { task, payload, now: io.clock.now() })
+  await checkPayloadOf({ id: key, task, payload }, await tasksOf((await configOf(call))?.config ?? {}, call))
   if (flags.isOn("dryRun")) {
-    await checkPayloadOf(
-      { id: key, task, payload },
-      await tasksOf((await configOf(call))?.config ?? {}, call),
-    )
     hint(call, `Would create ${key}. Nothing was changed.`)
     return show(call, [planned])
   }
@@ -58,7 +58,7 @@ export async function createSchedule(call: Call): Promise<undefined> {
 export async function setSchedules(call: Call): Promise<undefined> {
   await withScheduler(call, async ({ scheduler, loaded }) => {
     const tasks = await tasksOf(loaded?.config ?? {}, call)
-    const planned: { stored: ScheduleView; changes: ScheduleChanges; fields: readonly string[] }[] = []
+    const planned: PlannedChange[] = []
     for (const key of call.args) {
       const stored = await scheduleOf(scheduler, key)
       const changes = { ...(await optionsFrom(call, stored)), ...unsetFrom(call, stored) } as ScheduleChanges
@@ -68,22 +68,42 @@ export async function setSchedules(call: Call): Promise<undefined> {
           "Nothing to change was named.",
           "See the flags: belfry schedule set --help",
         )
-      planned.push({ stored, changes, fields: changedBy(stored, changes, call) })
+      planned.push({ stored, changes, values: changedBy(stored, changes, call) })
       if (changes.payload !== undefined)
         await checkPayloadOf({ id: key, task: stored.task, payload: changes.payload }, tasks)
     }
     const isDry = call.flags.isOn("dryRun")
     const shown: ScheduleView[] = []
-    for (const { stored, changes, fields } of planned) {
-      const { id } = stored
-      if (fields.length === 0) hint(call, `${id}: nothing differs.`)
-      else hint(call, `${id}: ${isDry ? "would change" : "changed"} ${fields.join(", ")}.`)
-      const ifRevision = call.flags.whole("ifRevision") ?? stored.revision
-      const isNothing = isDry || fields.length === 0
-      shown.push(isNothing ? stored : await scheduler.schedules.update(id, changes, { ifRevision }))
+    for (const change of planned) {
+      shown.push(isDry ? change.stored : await changeStored(call, scheduler, change))
+      tellChange(call, change, isDry)
     }
     if (!isDry) await show(call, shown)
   })
+}
+
+interface PlannedChange {
+  readonly stored: ScheduleView
+  readonly changes: ScheduleChanges
+  readonly values: readonly ChangedValue[]
+}
+
+async function changeStored(
+  call: Call,
+  scheduler: Scheduler,
+  { stored, changes, values }: PlannedChange,
+): Promise<ScheduleView> {
+  const ifRevision = call.flags.whole("ifRevision") ?? stored.revision
+  if (values.length > 0) return scheduler.schedules.update(stored.id, changes, { ifRevision })
+  return stored
+}
+
+/** What has changed is told after it has. */
+function tellChange(call: Call, { stored: { id, owner }, values }: PlannedChange, isDry: boolean): void {
+  const verb = isDry ? "would change" : "changed"
+  const words = values.length === 0 ? "nothing differs" : `${verb} ${values.map(changeWords).join(", ")}`
+  hint(call, `${id}: ${words}.`)
+  if (owner !== null && values.length > 0) hint(call, overrideWords(id, owner))
 }
 
 /** An option that is taken away is as if it had never been given. */
@@ -99,19 +119,20 @@ function camelCase(option: string): string {
   return name === "tz" ? "timezone" : name === "tag" ? "tags" : name
 }
 
-/** Which fields would be others; a mistake is thrown here, before anything is changed. */
-function changedBy(stored: ScheduleView, changes: ScheduleChanges, { io }: Call): readonly string[] {
+/** Which options would be others; a mistake is thrown here, before anything is changed. */
+function changedBy(stored: ScheduleView, changes: ScheduleChanges, { io }: Call): readonly ChangedValue[] {
   const definition = definitionOf(stored)
   const { id, task, owner, release } = stored
   const payload = changes.payload === undefined ? stored.payload : changes.payload
   const about = { id, task, payload, owner, release, now: io.clock.now() }
-  return differences(definition, defineSchedule(changedOptions(definition, changes), about))
+  return changedValues(definition, defineSchedule(changedOptions(definition, changes), about))
 }
 
 async function show(call: Call, schedules: readonly ScheduleView[]): Promise<undefined> {
   await showAll(call, schedules, scheduleRows(call))
   for (const schedule of schedules) {
-    tellLints(call, lintsOf(schedule, call.io.clock.now()), schedules.length > 1 ? schedule.id : null)
+    const lints = lintsOf(schedule, call.io.clock.now(), dstFrom(call.flags))
+    tellLints(call, lints, schedules.length > 1 ? schedule.id : null)
     if (call.io.isOutTerminal)
       hint(call, `${schedule.id} next: ${nextWords(schedule, call.io.zone, call.io.clock.now())}`)
   }

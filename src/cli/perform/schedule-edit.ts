@@ -2,6 +2,7 @@ import { BelfryError } from "../../core/errors.ts"
 import type { AnyTask } from "../../engine/task.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
 import { checkPayloadOf, type Step, stepFor } from "../apply-plan.ts"
+import { changeWords } from "../changed-values.ts"
 import type { Call } from "../command.ts"
 import { confirm } from "../confirm.ts"
 import { EXIT } from "../exit-codes.ts"
@@ -10,7 +11,7 @@ import { scheduleOf } from "../lookups.ts"
 import { hint, showAll } from "../output.ts"
 import { problemOf, Refusal } from "../refusal.ts"
 import { entriesIn } from "../schedule-files.ts"
-import { scheduleRows } from "../schedule-rows.ts"
+import { overrideWords, scheduleRows } from "../schedule-rows.ts"
 import { tasksOf, withScheduler } from "../session.ts"
 import { wouldBe } from "../view-definition.ts"
 import { yamlText } from "../yaml-text.ts"
@@ -24,7 +25,7 @@ export async function editSchedule(call: Call): Promise<undefined> {
     throw new Refusal(
       EXIT.usage,
       "There is no terminal to edit on.",
-      "Change it with: belfry schedule set, or belfry apply -f FILE",
+      `Change it with: belfry schedule set ${call.args[0]!}, or belfry apply -f FILE`,
     )
   await withScheduler(call, async ({ scheduler, loaded }) => {
     const schedule = await scheduleOf(scheduler, call.args[0]!)
@@ -32,11 +33,16 @@ export async function editSchedule(call: Call): Promise<undefined> {
     const tasks = await tasksOf(loaded?.config ?? {}, call)
     const step = await edited(call, { schedule, original, tasks })
     if (step === null || step.action !== "change") return hint(call, "Nothing was changed.")
-    hint(call, `${schedule.id}: ${step.fields.join(", ")} would change.`)
+    const changes = step.changes.map(changeWords).join(", ")
+    const isAsked = !call.flags.isOn("yes")
+    if (isAsked) hint(call, `${schedule.id}: would change ${changes}.`)
     const { id, task, payload, ...options } = step.entry!
-    tellLints(call, lintsOf(wouldBe(id, options, { task, payload, now: io.clock.now() }), io.clock.now()))
+    const now = io.clock.now()
+    tellLints(call, lintsOf(wouldBe(id, options, { task, payload, now }), now, options.dst))
     await confirm(call, `Change ${schedule.id}?`, 1)
     await changeTo(scheduler, step)
+    if (!isAsked) hint(call, `${schedule.id}: changed ${changes}.`)
+    if (schedule.owner !== null) hint(call, overrideWords(schedule.id, schedule.owner))
     await showAll(call, [await scheduleOf(scheduler, schedule.id)], scheduleRows(call))
   })
   return undefined
@@ -63,7 +69,7 @@ async function edited(
       await checkPayloadOf(entry.entry, tasks)
       return stepFor(entry.entry, { ...schedule, owner: null })
     } catch (error) {
-      if (!(error instanceof BelfryError || error instanceof Refusal)) throw error
+      if (!(error instanceof BelfryError || error instanceof Refusal) || call.flags.isOn("yes")) throw error
       hint(call, problemOf(error).message)
       const answer = await call.io.ask("Edit it again? [Y/n] ")
       if (/^n/i.test(answer.trim())) throw error

@@ -48,7 +48,7 @@ async function describe(call: Call, scheduler: Scheduler, schedule: ScheduleView
   const { entries } = await scheduler.schedules.occurrences(schedule.id, { limit: 5 })
   if (entries.length === 0) return
   io.out(`\n${paint("bold", "Last")}\n`)
-  const { columns } = ledgerRows(call, schedule.timezone)
+  const { columns } = ledgerRows(call, schedule)
   io.out(formatTable(entries, columns, { width: io.columns(), paint, hasHeaders: false, indent: "  " }))
 }
 
@@ -98,5 +98,5 @@ function pauseWords(paused: NonNullable<ScheduleView["paused"]>, when: (date: Da
 
 function ownerWords({ owner, isOverridden }: ScheduleView): string {
   if (owner === null) return "made by hand"
-  return `declared in code of "${owner}"${isOverridden ? ", changed by hand since" : ""}`
+  return `declared in code (owner ${owner})${isOverridden ? ", changed by hand since" : ""}`
 }

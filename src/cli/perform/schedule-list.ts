@@ -4,7 +4,7 @@ import type { Call } from "../command.ts"
 import type { ExitCode } from "../exit-codes.ts"
 import { allSchedules } from "../lookups.ts"
 import { offeredTasks, tellUnoffered } from "../offered-tasks.ts"
-import { formatOf, hint, jsonLine, showAll, warn } from "../output.ts"
+import { formatOf, hint, jsonLine, pickedFrom, showAll, warn } from "../output.ts"
 import { ordered } from "../schedule-order.ts"
 import { scheduleRows, statusOf } from "../schedule-rows.ts"
 import { withScheduler } from "../session.ts"
@@ -55,7 +55,7 @@ async function watch(call: Call, read: () => Promise<readonly ScheduleView[]>): 
     const changed = (await read()).filter((schedule) => seen.get(schedule.id) !== stampOf(schedule))
     for (const schedule of changed) seen.set(schedule.id, stampOf(schedule))
     const isLines = formatOf(call) === "json" || formatOf(call) === "jsonl"
-    if (isLines) for (const schedule of changed) call.io.out(jsonLine(schedule))
+    if (isLines) for (const schedule of pickedFrom(call, changed)) call.io.out(jsonLine(schedule))
     else if (changed.length > 0)
       await showAll({ ...call, flags: call.flags.with({ headers: hasHeaders }) }, changed, scheduleRows(call))
     if (changed.length > 0) hasHeaders = false

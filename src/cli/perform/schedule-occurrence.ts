@@ -45,7 +45,7 @@ export function restoreOccurrence(call: Call): Promise<undefined> {
       throw new Refusal(
         EXIT.notFound,
         `No occurrence of "${schedule.id}" was skipped or moved.`,
-        "See: belfry schedule next",
+        `See: belfry schedule next ${schedule.id}`,
       )
     return {
       words: `restore ${wordsOf(call, schedule, at)}`,
@@ -77,13 +77,13 @@ async function onOccurrence(
 
 function namedTime(call: Call, { timezone }: ScheduleView): Date | null {
   const text = call.args[1]
-  return text === undefined ? null : timeIn(call, text, "occurrence", timezone)
+  return text === undefined ? null : timeIn(call, text, "The occurrence", timezone)
 }
 
 async function nextTime(scheduler: Scheduler, { id }: ScheduleView): Promise<Date> {
   const next = (await scheduler.schedules.preview(id, 100)).find(({ isSkipped }) => !isSkipped)
   if (next !== undefined) return next.scheduledFor
-  throw new Refusal(EXIT.conflict, `"${id}" has no occurrence to come.`, "See: belfry schedule get")
+  throw new Refusal(EXIT.conflict, `"${id}" has no occurrence to come.`, `See: belfry schedule get ${id}`)
 }
 
 function wordsOf({ io }: Call, { timezone }: ScheduleView, at: Date): string {

@@ -19,7 +19,7 @@ export async function showOccurrences(call: Call): Promise<undefined> {
   await withScheduler(call, async ({ scheduler }) => {
     const schedule = await scheduleOf(scheduler, call.args[0]!)
     const entries = await readEntries(scheduler, schedule.id, { limit, outcome })
-    await showAll(call, entries, ledgerRows(call, schedule.timezone))
+    await showAll(call, entries, ledgerRows(call, schedule))
     if (call.io.isOutTerminal) for (const line of await whyQuiet(call, scheduler, schedule)) hint(call, line)
   })
   return undefined
@@ -63,7 +63,7 @@ async function whyQuiet(
   if (status === "finished") lines.push("It is finished: nothing more will come.")
   const lateMs = schedule.nextRunAt === null ? 0 : io.clock.now() - schedule.nextRunAt.getTime()
   if (status === "active" && lateMs > 60_000)
-    lines.push(`It was due ${spanWords(lateMs)} ago and nobody fired it: is \`belfry start\` running?`)
+    lines.push(`It was due ${spanWords(lateMs)} ago and has not been fired: is \`belfry start\` running?`)
   const workers = await allWorkers(scheduler)
   if (!workers.some((worker) => isOnline(worker) && worker.tasks.includes(schedule.task)))
     lines.push(`No worker offers its task "${schedule.task}" now: runs wait until one does.`)

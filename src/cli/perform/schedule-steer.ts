@@ -29,7 +29,7 @@ export async function deleteSchedules(call: Call): Promise<undefined> {
     if (call.flags.isOn("dryRun")) return hint(call, `Would delete ${keys.join(", ")}. Nothing was changed.`)
     const owned = schedules.filter(({ owner }) => owner !== null)
     for (const { id, owner } of owned)
-      hint(call, `${id} is declared by the code of "${owner}": it comes back at that program's next start.`)
+      hint(call, `${id} is declared in code (owner ${owner}): it comes back when that program starts again.`)
     await confirm(
       call,
       `Delete ${keys.length === 1 ? keys[0] : `${keys.length} schedules`}? Runs stay.`,
@@ -47,7 +47,10 @@ async function steerEach(
   steer: (scheduler: Scheduler, schedule: ScheduleView) => Promise<ScheduleView>,
 ): Promise<undefined> {
   await withScheduler(call, async ({ scheduler }) => {
-    const schedules = await namedSchedules(call, scheduler)
+    const named = await namedSchedules(call, scheduler)
+    // By tag or all: what isn't paused has nothing to be resumed from. What was named is shown in any case.
+    const isEach = verb === "pause" || call.args.length > 0
+    const schedules = isEach ? named : named.filter(({ paused }) => paused !== null)
     const isDry = call.flags.isOn("dryRun")
     if (schedules.length > 100 && !isDry)
       await confirm(
@@ -62,7 +65,11 @@ async function steerEach(
         call,
         `Would ${verb} ${schedules.length === 1 ? "this one" : `these ${schedules.length}`}. Nothing was changed.`,
       )
-    await showAll(call, steered, scheduleRows(call, "No schedule is like that."))
+    await showAll(
+      call,
+      steered,
+      scheduleRows(call, isEach ? "No schedule is like that." : "No such schedule is paused."),
+    )
   })
   return undefined
 }

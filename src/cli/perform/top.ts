@@ -6,14 +6,11 @@ import { TopScreen } from "../top-screen.ts"
 import { untilInterrupted } from "../waiting.ts"
 import { listRuns } from "./run-list.ts"
 
-const NARROWEST = 60
-
 /** On a terminal a picture that is drawn again and again; elsewhere the lines of `run list -w`. */
 export async function top(call: Call): Promise<ExitCode | undefined> {
   const { flags, io } = call
   const isOnce = flags.isOn("once")
-  if (!isOnce && (!io.isOutTerminal || io.columns() < NARROWEST))
-    return listRuns({ ...call, flags: flags.with({ watch: true }) })
+  if (!isOnce && !io.isOutTerminal) return listRuns({ ...call, flags: flags.with({ watch: true }) })
   return withScheduler(call, async ({ scheduler, place }) => {
     const screen = new TopScreen(call, scheduler, place)
     if (!isOnce) return live(call, screen, flags.durationMs("interval") ?? 2_000)

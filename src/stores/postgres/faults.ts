@@ -40,10 +40,11 @@ export function faultOf(error: unknown, where: string): unknown {
   if (error instanceof BelfryError || !(error instanceof Error)) return error
   const code = sqlstateOf(error)
   if (code === null && !isOfConnection(error)) return error
-  const [name, text] = describe(code ?? codeOfDriver(error), where)
+  const [name, text, remedy] = describe(code ?? codeOfDriver(error), where)
   return new BelfryError(name, `${text} PostgreSQL says: ${error.message}.`, {
     details: { sqlstate: code },
     cause: error,
+    ...(remedy === undefined ? {} : { remedy }),
   })
 }
 
@@ -62,7 +63,10 @@ function isOfConnection(error: Error): boolean {
   )
 }
 
-function describe(code: string | null, where: string): readonly [ErrorCode, string] {
+function describe(
+  code: string | null,
+  where: string,
+): readonly [code: ErrorCode, text: string, remedy?: string] {
   if (isOfTheValue(code))
     return ["BELFRY_STORE_REFUSED", `${where} can't keep this; nothing of it was stored.`]
   switch (code) {
@@ -72,23 +76,34 @@ function describe(code: string | null, where: string): readonly [ErrorCode, stri
       return [
         "BELFRY_STORE_UNAVAILABLE",
         `Another transaction on ${where} has locked what this call needs, and keeps it; nothing was changed.`,
+        "Find the transaction in pg_stat_activity and end it, or try again later.",
       ]
     case "25006":
       return ["BELFRY_STORE_READ_ONLY", `${where} can't be written to: it is a standby, or set to read only.`]
     case "28000":
     case "28P01":
-      return ["BELFRY_STORE_UNFIT", `${where} refuses this user or password.`]
+      return [
+        "BELFRY_STORE_UNFIT",
+        `${where} refuses this user or password.`,
+        "Check the user and the password in the address, and the server's pg_hba.conf.",
+      ]
     case "ERR_INVALID_URL":
       return [
         "BELFRY_STORE_UNFIT",
-        "The database's URL can't be read. Write postgres://user:password@host/database.",
+        "The database's URL can't be read.",
+        "Write postgres://user:password@host/database.",
       ]
     case "3D000":
-      return ["BELFRY_STORE_UNFIT", `The database of ${where} doesn't exist. Create it first: createdb.`]
+      return [
+        "BELFRY_STORE_UNFIT",
+        `The database of ${where} doesn't exist.`,
+        "Create it first (createdb NAME), or name another in the address.",
+      ]
     case "42501":
       return [
         "BELFRY_STORE_UNFIT",
-        `This user may not do that on ${where}. Grant it, or let an owner migrate.`,
+        `This user may not do that on ${where}.`,
+        "Grant it what PostgreSQL names, or let the owner of the schema run: belfry migrate",
       ]
     case "42P01":
     case "42883":
@@ -96,7 +111,8 @@ function describe(code: string | null, where: string): readonly [ErrorCode, stri
     case "3F000":
       return [
         "BELFRY_STORE_UNFIT",
-        `Belfry's tables on ${where} are not as they should be. Run: belfry migrate.`,
+        `Belfry's tables on ${where} are not as they should be.`,
+        "Run: belfry migrate. If tables were dropped by hand, restore a backup.",
       ]
     default:
       return ["BELFRY_STORE_UNAVAILABLE", `${where} can't be used.`]

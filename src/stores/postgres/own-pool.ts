@@ -25,8 +25,8 @@ async function loadDriver(): Promise<typeof import("pg")> {
   } catch (cause) {
     throw new BelfryError(
       "BELFRY_STORE_UNFIT",
-      "The PostgreSQL store needs the driver pg, which is not installed here. Install it: npm install pg",
-      { cause },
+      "The PostgreSQL store needs the driver pg, which is not installed here.",
+      { cause, remedy: "Install it: npm install pg" },
     )
   }
 }

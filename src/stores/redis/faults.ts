@@ -28,9 +28,7 @@ export function faultOf(error: unknown, where: string, reason: string | null): u
     return new BelfryError(
       "BELFRY_STORE_UNFIT",
       `${where} is no Redis server. What answers there is ${who}.`,
-      {
-        cause: error,
-      },
+      { cause: error, remedy: "Check the host and the port in the address." },
     )
   }
   if (isDatabaseRefused(error)) return databaseRefused(where, error.message, error)
@@ -42,16 +40,19 @@ export function faultOf(error: unknown, where: string, reason: string | null): u
   }
   const refusal = refusalOf(error)
   if (refusal === null && !isOfConnection(error)) return error
-  const [code, text] = describe(refusal, error.message, where)
+  const [code, text, remedy] = describe(refusal, error.message, where)
   return new BelfryError(code, `${text} It says: ${error.message.replace(/\.+$/, "")}.`, {
     details: { refusal },
     cause: error,
+    ...(remedy === undefined ? {} : { remedy }),
   })
 }
 
 function databaseRefused(where: string, said: string, cause: Error): BelfryError {
   const text = `The server doesn't give the database that ${where} names. It says: ${said}.`
-  return new BelfryError("BELFRY_STORE_UNFIT", text, { cause })
+  const remedy =
+    "Name a database that the server has, such as redis://host:6379/0, or raise `databases` in its configuration."
+  return new BelfryError("BELFRY_STORE_UNFIT", text, { cause, remedy })
 }
 
 function isOfConnection(error: Error): boolean {
@@ -63,31 +64,55 @@ function isOfConnection(error: Error): boolean {
   )
 }
 
-function describe(refusal: string | null, message: string, where: string): readonly [ErrorCode, string] {
+function describe(
+  refusal: string | null,
+  message: string,
+  where: string,
+): readonly [code: ErrorCode, text: string, remedy?: string] {
   // A script that stumbles over one of these says so in the middle of its own message.
   switch (refusal === "ERR" ? (/-?(OOM|READONLY|MISCONF)\b/.exec(message)?.[1] ?? refusal) : refusal) {
     case "OOM":
-      return ["BELFRY_STORE_FULL", `There is no memory left on ${where}; nothing was changed.`]
+      return [
+        "BELFRY_STORE_FULL",
+        `There is no memory left on ${where}; nothing was changed.`,
+        "Raise the server's maxmemory, or free some: writing goes on by itself.",
+      ]
     case "MISCONF":
       return ["BELFRY_STORE_FULL", `${where} can't write to its disk; nothing was changed.`]
     case "READONLY":
-      return ["BELFRY_STORE_READ_ONLY", `${where} can't be written to: it is a replica.`]
+      return [
+        "BELFRY_STORE_READ_ONLY",
+        `${where} can't be written to: it is a replica.`,
+        "Give the address of the primary.",
+      ]
     case "RESENT":
       return ["BELFRY_STORE_UNAVAILABLE", `The connection to ${where} broke before the answer came.`]
     case "NOAUTH":
     case "WRONGPASS":
-      return ["BELFRY_STORE_UNFIT", `${where} refuses this user or password.`]
-    case "NOPERM":
       return [
         "BELFRY_STORE_UNFIT",
-        `This user may not do that on ${where}. Let it run scripts on Belfry's keys.`,
+        `${where} refuses this user or password.`,
+        "Check the user and the password in the address: redis://user:password@host:6379/0",
       ]
+    case "NOPERM":
+      return ["BELFRY_STORE_UNFIT", `This user may not do that on ${where}.`, permissionRemedy(message)]
     case "WRONGTYPE":
       return [
         "BELFRY_STORE_UNFIT",
-        `Belfry's keys on ${where} are not as they should be. Choose another prefix.`,
+        `Belfry's keys on ${where} are not as they should be.`,
+        "Choose another prefix, such as redis://host:6379/0?prefix=belfry2.",
       ]
     default:
       return ["BELFRY_STORE_UNAVAILABLE", `${where} can't be used.`]
   }
+}
+
+/** The server names the command, or says that it is about a key or a channel. */
+function permissionRemedy(message: string): string {
+  const command = /run the '([\w|-]+)' command/.exec(message)?.[1]
+  if (command !== undefined) return `Let this user run it: ACL SETUSER <user> +${command}`
+  const isChannel = /channel/i.test(message)
+  return isChannel
+    ? "Let this user use Belfry's channels: ACL SETUSER <user> &{belfry}* (or the prefix of the address)"
+    : "Let this user use Belfry's keys: ACL SETUSER <user> ~{belfry}* (or the prefix of the address)"
 }

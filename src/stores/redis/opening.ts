@@ -39,8 +39,8 @@ export async function examine(
   if (stored < SCHEMA) {
     throw new BelfryError(
       "BELFRY_STORE_UNFIT",
-      `The keys of "${options.prefix}" on ${options.where} are at schema ${stored}, from before the first release; this version knows ${SCHEMA}. Take another prefix, or remove them.`,
-      { details: { stored, known: SCHEMA } },
+      `The keys of "${options.prefix}" on ${options.where} are at schema ${stored}, from before the first release; this version knows ${SCHEMA}.`,
+      { details: { stored, known: SCHEMA }, remedy: "Take another prefix, or remove these keys." },
     )
   }
 }
@@ -61,7 +61,7 @@ async function examineVersion(connection: Connection, { where }: RedisOptions): 
   const [major, minor] = [Number(found[1]), Number(found[2])]
   if (major > OLDEST.major || (major === OLDEST.major && minor >= OLDEST.minor)) return
   const text = `${where} is Redis ${major}.${minor}; Belfry needs ${OLDEST.major}.${OLDEST.minor} or later, or Valkey.`
-  throw new BelfryError("BELFRY_STORE_UNFIT", text)
+  throw new BelfryError("BELFRY_STORE_UNFIT", text, { remedy: "Upgrade the server." })
 }
 
 /** A server that may throw away keys to make room would take schedules and runs, and nobody would know. */
@@ -81,7 +81,10 @@ async function examineEviction(connection: Connection, { where, onWarning }: Red
   }
   throw new BelfryError(
     "BELFRY_STORE_UNFIT",
-    `${where} has the maxmemory-policy "${policy}": short of memory it would throw away schedules and runs. Set it: CONFIG SET maxmemory-policy noeviction`,
-    { details: { policy } },
+    `${where} has the maxmemory-policy "${policy}": short of memory it would throw away schedules and runs.`,
+    {
+      details: { policy },
+      remedy: "Set it, here and in the server's configuration file: CONFIG SET maxmemory-policy noeviction",
+    },
   )
 }

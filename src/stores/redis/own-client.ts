@@ -25,8 +25,8 @@ async function loadDriver(): Promise<Pick<typeof import("ioredis"), "Redis">> {
   } catch (cause) {
     throw new BelfryError(
       "BELFRY_STORE_UNFIT",
-      "The Redis store needs the driver ioredis, which is not installed here. Install it: npm install ioredis",
-      { cause },
+      "The Redis store needs the driver ioredis, which is not installed here.",
+      { cause, remedy: "Install it: npm install ioredis" },
     )
   }
 }

@@ -6,7 +6,7 @@ export function taggedPrefix(prefix: string): string {
   const name = /^\{(.+)\}$/.exec(prefix)?.[1] ?? prefix
   if (/^[\w.:-]{1,100}$/.test(name)) return `{${name}}`
   const text = `The prefix "${prefix}" has to be a plain name: letters, digits and any of _ . : -`
-  throw new BelfryError("BELFRY_STORE_UNFIT", text)
+  throw new BelfryError("BELFRY_STORE_UNFIT", text, { remedy: "Choose another prefix." })
 }
 
 export interface RedisAddress {
@@ -40,8 +40,8 @@ export function addressOf(text: string): RedisAddress {
 }
 
 function unfit(what: string): BelfryError {
-  const text = `The address of the Redis server ${what}. Write it like this: redis://user:password@localhost:6379/0?prefix=shop`
-  return new BelfryError("BELFRY_STORE_UNFIT", text)
+  const remedy = "Write it like this: redis://user:password@localhost:6379/0?prefix=shop"
+  return new BelfryError("BELFRY_STORE_UNFIT", `The address of the Redis server ${what}.`, { remedy })
 }
 
 /** For messages: where the server is, without the password. */

@@ -223,9 +223,8 @@ export class Connection {
     if (mode === "wal" || path === ":memory:") return
     throw new BelfryError(
       "BELFRY_STORE_UNFIT",
-      `The file system of ${dirname(path)} can't hold a write-ahead log: SQLite stays in "${mode}" mode. ` +
-        "Put the file on a local disk.",
-      { details: { path, mode } },
+      `The file system of ${dirname(path)} can't hold a write-ahead log: SQLite stays in "${mode}" mode.`,
+      { details: { path, mode }, remedy: "Put the file on a local disk." },
     )
   }
 }

@@ -29,12 +29,18 @@ export function faultOf(error: unknown, path: string): unknown {
   if (error instanceof BelfryError) return error
   const code = resultOf(error)
   if (code === null) return error
-  const [name, text] = describe(code, path)
+  const [name, text, remedy] = describe(code, path)
   const said = error instanceof Error ? error.message : String(error)
-  return new BelfryError(name, `${text} SQLite says: ${said}.`, { details: { path, code }, cause: error })
+  return new BelfryError(name, `${text} SQLite says: ${said}.`, {
+    details: { path, code },
+    cause: error,
+    ...(remedy === undefined ? {} : { remedy }),
+  })
 }
 
-function describe(code: number, path: string): readonly [ErrorCode, string] {
+type Described = readonly [code: ErrorCode, text: string, remedy?: string]
+
+function describe(code: number, path: string): Described {
   switch (code) {
     case RESULT.FULL:
       return ["BELFRY_STORE_FULL", `There is no room to write to ${path}; nothing was changed.`]
@@ -45,29 +51,45 @@ function describe(code: number, path: string): readonly [ErrorCode, string] {
     case RESULT.READONLY:
       return ["BELFRY_STORE_READ_ONLY", `${path} can't be written to.`]
     case RESULT.NOTADB:
-      return ["BELFRY_STORE_UNFIT", `${path} is not an SQLite database. Nothing in it was touched.`]
+      return [
+        "BELFRY_STORE_UNFIT",
+        `${path} is not an SQLite database. Nothing in it was touched.`,
+        "Name another file.",
+      ]
     case RESULT.CORRUPT:
-      return ["BELFRY_STORE_UNFIT", `${path} is damaged. Stop every process on it and restore a backup.`]
+      return ["BELFRY_STORE_UNFIT", `${path} is damaged.`, "Stop every process on it and restore a backup."]
     case RESULT.CANTOPEN:
       return describeUnopened(path)
     case RESULT.BUSY:
     case RESULT.LOCKED:
     case RESULT.PROTOCOL:
-      return ["BELFRY_STORE_UNAVAILABLE", `Another process kept ${path} locked for too long.`]
+      return [
+        "BELFRY_STORE_UNAVAILABLE",
+        `Another process kept ${path} locked for too long.`,
+        "Find the process that holds it (fuser, lsof), or try again.",
+      ]
     default:
       return ["BELFRY_STORE_UNAVAILABLE", `${path} can't be used.`]
   }
 }
 
 /** SQLite says only "unable to open database file", whatever the cause. */
-function describeUnopened(path: string): readonly [ErrorCode, string] {
+function describeUnopened(path: string): Described {
   const folder = dirname(path)
   if (!existsSync(folder))
-    return ["BELFRY_STORE_UNAVAILABLE", `The folder ${folder} doesn't exist. Make it first.`]
+    return [
+      "BELFRY_STORE_UNAVAILABLE",
+      `The folder ${folder} doesn't exist.`,
+      `Make it first: mkdir -p ${folder}`,
+    ]
   if (!isWritable(existsSync(path) ? path : folder) || !isWritable(folder)) {
     return ["BELFRY_STORE_READ_ONLY", `${path} and its folder must both be writable by this user.`]
   }
-  return ["BELFRY_STORE_UNAVAILABLE", `${path} can't be opened.`]
+  return [
+    "BELFRY_STORE_UNAVAILABLE",
+    `${path} can't be opened.`,
+    "Check that it is a file that this user may read.",
+  ]
 }
 
 function isWritable(path: string): boolean {

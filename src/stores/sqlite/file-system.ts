@@ -11,9 +11,11 @@ export function assertLocal(path: string, host: Host = thisHost): void {
   if (kind === null) return
   throw new BelfryError(
     "BELFRY_STORE_UNFIT",
-    `${path} lies on a network file system (${kind}), where SQLite can't keep several writers apart. ` +
-      "Put it on a local disk, or use a database server.",
-    { details: { path, fileSystem: kind } },
+    `${path} lies on a network file system (${kind}), where SQLite can't keep several writers apart.`,
+    {
+      details: { path, fileSystem: kind },
+      remedy: "Put it on a local disk, or use a database server.",
+    },
   )
 }
 

@@ -23,8 +23,8 @@ export class OpenFile {
     if (!this.isSame()) {
       throw new BelfryError(
         "BELFRY_STORE_UNFIT",
-        `${this.#path} was deleted or replaced while it was in use. Restart this process to go on with what is there now.`,
-        { details: { path: this.#path } },
+        `${this.#path} was deleted or replaced while it was in use.`,
+        { details: { path: this.#path }, remedy: "Restart this process to go on with what is there now." },
       )
     }
     this.#lookedAt = monotonic

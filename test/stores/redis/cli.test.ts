@@ -98,7 +98,7 @@ describe("a store named by a Redis address", () => {
     const refused = await shell.run("run", "list", "--store", `redis://:wrong-secret@${url}`)
 
     assert.deepEqual([made.code, spoken.code], [0, 0])
-    assert.equal(refused.code, 6)
+    assert.equal(refused.code, 7)
     assert.match(refused.err, /refuses this user or password/)
     for (const { out, err } of [made, spoken, refused]) assert.doesNotMatch(out + err, /secret/)
   })

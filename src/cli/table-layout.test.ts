@@ -1,0 +1,152 @@
+import assert from "node:assert/strict"
+import { describe, test } from "vitest"
+import { INDENT, type Layout, layoutOf, type Wish } from "./table-layout.ts"
+
+const LINE: Pick<Layout, "isStacked" | "below"> = { isStacked: false, below: [] }
+
+describe("the layout of a table", () => {
+  test.each<[what: string, wishes: readonly Wish[], width: number, layout: Layout]>([
+    [
+      "what fits stays",
+      [
+        { header: "KEY", width: 10 },
+        { header: "WHAT", width: 10 },
+      ],
+      22,
+      { ...LINE, widths: [10, 10] },
+    ],
+    [
+      "the widest text is cut",
+      [
+        { header: "KEY", width: 10 },
+        { header: "WHAT", width: 40 },
+      ],
+      40,
+      { ...LINE, widths: [10, 28] },
+    ],
+    [
+      "never an id",
+      [
+        { header: "KEY", width: 36, isId: true },
+        { header: "WHAT", width: 20 },
+      ],
+      50,
+      { ...LINE, widths: [36, 12] },
+    ],
+    [
+      "two wide texts are cut alike",
+      [
+        { header: "A", width: 30 },
+        { header: "B", width: 30 },
+      ],
+      42,
+      { ...LINE, widths: [20, 20] },
+    ],
+    [
+      "a column of little importance goes before texts are cut to nothing",
+      [
+        { header: "KEY", width: 20, isId: true },
+        { header: "A", width: 30, dropOrder: 2 },
+        { header: "B", width: 30, dropOrder: 1 },
+        { header: "C", width: 30 },
+      ],
+      80,
+      { ...LINE, widths: [20, 28, 0, 28] },
+    ],
+    [
+      "what is short is never cut: a state, a time",
+      [
+        { header: "RUN", width: 44, isId: true },
+        { header: "STATE", width: 11 },
+        { header: "CREATED", width: 9 },
+        { header: "TOOK", width: 6 },
+        { header: "TASK", width: 10, dropOrder: 1 },
+      ],
+      80,
+      { ...LINE, widths: [44, 11, 9, 6, 0] },
+    ],
+    [
+      "a text without room beside its row goes below it",
+      [
+        { header: "RUN", width: 44, isId: true },
+        { header: "STATE", width: 11 },
+        { header: "CREATED", width: 9 },
+        { header: "MESSAGE", width: 50, below: "cut" },
+      ],
+      80,
+      { widths: [44, 11, 9, 0], isStacked: false, below: [3] },
+    ],
+    [
+      "a text that is shown whole goes below as soon as it would be cut",
+      [
+        { header: "KEY", width: 20, isId: true },
+        { header: "NOTES", width: 60, below: "whole" },
+      ],
+      80,
+      { widths: [20, 0], isStacked: false, below: [1] },
+    ],
+    [
+      "and before it makes others be cut",
+      [
+        { header: "BERLIN", width: 25 },
+        { header: "UTC", width: 20 },
+        { header: "NOTE", width: 40, below: "whole" },
+      ],
+      80,
+      { widths: [25, 20, 0], isStacked: false, below: [2] },
+    ],
+    [
+      "an id that leaves no room for the rest gets a line of its own",
+      [
+        { header: "RUN", width: 81, isId: true },
+        { header: "STATE", width: 11 },
+        { header: "CREATED", width: 9 },
+        { header: "TASK", width: 10, dropOrder: 1 },
+      ],
+      80,
+      { widths: [0, 11, 9, 10], isStacked: true, below: [] },
+    ],
+    [
+      "what doesn't fit at all is left out from the right",
+      [
+        { header: "A", width: 20 },
+        { header: "B", width: 20 },
+        { header: "C", width: 20 },
+      ],
+      30,
+      { ...LINE, widths: [14, 14, 0] },
+    ],
+  ])("%s", (_what, wishes, width, layout) => {
+    assert.deepEqual(layoutOf(wishes, width), layout)
+  })
+
+  test("no line is ever wider than the terminal, whatever the columns are", () => {
+    // A fixed seed: the same tables at each run.
+    let seed = 1
+    const pick = (count: number) => {
+      seed = (seed * 48_271) % 2_147_483_647
+      return seed % count
+    }
+    for (let round = 0; round < 3_000; round++) {
+      const wishes = Array.from({ length: 1 + pick(9) }, (_, index): Wish => {
+        const header = "H".repeat(pick(14))
+        const width = header.length + pick(60)
+        if (index === 0) return { header, width, isId: pick(2) === 0 }
+        const kind = pick(4)
+        if (kind === 0) return { header, width, dropOrder: pick(5) }
+        return kind === 1 ? { header, width, below: pick(2) === 0 ? "cut" : "whole" } : { header, width }
+      })
+      const width = 20 + pick(120)
+
+      const { widths, isStacked } = layoutOf(wishes, width)
+
+      const shown = widths.filter((each) => each > 0)
+      const line = shown.reduce((sum, each) => sum + each, 0) + 2 * Math.max(0, shown.length - 1)
+      assert.ok(line <= width - (isStacked ? INDENT : 0), `${JSON.stringify(wishes)} at ${width}: ${widths}`)
+      const isCut = widths.some(
+        (each, index) => wishes[index]!.isId && each > 0 && each < wishes[index]!.width,
+      )
+      assert.ok(!isCut, "an id is never cut")
+    }
+  })
+})
