@@ -5,29 +5,29 @@ const issues = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ message: `problem ${index}` }))
 
 test.each([
-  ["without a path", [{ message: "expected an object" }], "expected an object"],
-  ["with an empty path", [{ message: "expected an object", path: [] }], "expected an object"],
+  ["without a path", [{ message: "expected an object" }], ": expected an object"],
+  ["with an empty path", [{ message: "expected an object", path: [] }], ": expected an object"],
   [
     "with a path of keys",
     [{ message: "expected text", path: ["to", 0, "name"] }],
-    "to.0.name: expected text",
+    " at to.0.name: expected text",
   ],
   [
     "with a path of objects, as some libraries write it",
     [{ message: "expected text", path: [{ key: "to" }, { key: 0 }] }],
-    "to.0: expected text",
+    " at to.0: expected text",
   ],
-  ["of a symbol", [{ message: "no", path: [Symbol("hidden")] }], "Symbol(hidden): no"],
+  ["of a symbol", [{ message: "no", path: [Symbol("hidden")] }], " at Symbol(hidden): no"],
   [
     "of several places",
     [
       { message: "expected text", path: ["to"] },
       { message: "too small", path: ["limit"] },
     ],
-    "to: expected text; limit: too small",
+    " at to: expected text; limit: too small",
   ],
-  ["that are five", issues(5), "problem 0; problem 1; problem 2; problem 3; problem 4"],
-  ["that are seven", issues(7), "problem 0; problem 1; problem 2; problem 3; problem 4; and 2 more"],
+  ["that are five", issues(5), ": problem 0; problem 1; problem 2; problem 3; problem 4"],
+  ["that are seven", issues(7), ": problem 0; problem 1; problem 2; problem 3; problem 4; and 2 more"],
 ])("issues %s are told with their places", (_, given, text) => {
   assert.equal(describeIssues(given), text)
 })

@@ -126,7 +126,7 @@ describe("schedule set", () => {
     const unset = await shell.run("schedule", "set", "nightly", "--unset", "timeout", "--cron", "0 3 * * *")
     const stored = await getSchedule(shell)
 
-    assert.match(err, /nightly: changed description: not set → "x", timeout: not set → "10m"\./)
+    assert.match(err, /nightly: changed timeout: not set → "10m", description: not set → "x"\./)
     assert.match(unset.err, /changed cron: "30 2 \* \* \*" → "0 3 \* \* \*", timeout: "10m" → not set\./)
     assert.deepEqual(
       [stored.when, stored.timezone, stored.timeoutMs, stored.description],
