@@ -113,6 +113,15 @@ describe("a next run", () => {
     assert.deepEqual([clock(after.nextRunAt), after.overrides], ["09:00", []])
   })
 
+  test("of null, of one that was to begin later, begins now", () => {
+    const begins = { scheduledFor: at("12:00"), dueAt: at("12:00"), reason: "Begins as inserted", by: "ada" }
+    const schedule = aSchedule({}, { coveredUntil: at("12:00") - 1, overrides: [begins] })
+
+    const { runs, after } = planned(edited(schedule, edit("08:10", {}, { nextRunAt: null })), at("08:20"))
+
+    assert.deepEqual([runs, clock(after.nextRunAt)], [[], "09:00"])
+  })
+
   test("of null begins after what is settled: those were passed over, and have their record", () => {
     const schedule = aSchedule({}, { coveredUntil: at("12:00") })
 

@@ -73,7 +73,10 @@ function planAsked(schedule: Schedule, edit: Edit, next: State, facts: FireFacts
   if (asked === null) {
     const settled = settle(schedule, facts, at) ?? planOf(schedule, {})
     return followedBy(schedule, settled, (rest) =>
-      planOf(rest, progressOf(planAnew({ ...rest, overrides: [] }, at))),
+      planOf(
+        rest,
+        progressOf(planAnew({ ...rest, coveredUntil: settledUntil(rest, at), overrides: [] }, at)),
+      ),
     )
   }
   // Together with a new timetable, or with enabling, it says when that begins.
@@ -88,6 +91,12 @@ function planAsked(schedule: Schedule, edit: Edit, next: State, facts: FireFacts
     const why = { reason: "operator", message: error.message } as const
     return planOf(schedule, {}, { runs: [skipRecordOf(schedule, { from: at, until: at, count: 1 }, why)] })
   }
+}
+
+/** One that is to begin at a later time has nothing settled before it; else what is settled stays so. */
+function settledUntil({ coveredUntil, overrides }: Schedule, at: Instant): Instant {
+  const isToBegin = overrides.some(({ scheduledFor }) => scheduledFor - 1 === coveredUntil)
+  return isToBegin ? at : Math.max(at, coveredUntil ?? at)
 }
 
 /** Its first occurrence is at `asked`, whatever the timetable says, or right after what is settled; then on from there. */
