@@ -6,8 +6,8 @@ damagedRecords(
     const { store, client, prefix } = await aFreshStore()
     return {
       store,
-      async damage(kind, id, part) {
-        await client.hset(`${prefix}:${kind}s:${id}`, part, "{damaged")
+      async write(kind, id, part, value) {
+        await client.hset(`${prefix}:${kind}s:${id}`, part, value)
       },
     }
   },

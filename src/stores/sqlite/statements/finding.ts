@@ -1,4 +1,5 @@
 import { type Run, type RunState, UNFINISHED } from "../../../core/run.ts"
+import { DATE_MAX } from "../../../core/sound.ts"
 import type { RunFilter, RunPage, Worker } from "../../../store/store.ts"
 import type { Connection } from "../connection.ts"
 import type { Value } from "../driver.ts"
@@ -46,7 +47,7 @@ function runsQuery(filter: RunFilter, { orderBy, before, limit }: RunPage, state
     ...(state === undefined ? [] : [state]),
     ...conditionsOf(filter),
     { sql: `${column} is not null`, values: [] },
-    ...(before === null ? [] : [{ sql: `(${column}, id) < (?, ?)`, values: [before.at, before.id] }]),
+    ...(before === null ? [] : behind(column, before)),
   ]
   return {
     sql: `
@@ -57,6 +58,12 @@ function runsQuery(filter: RunFilter, { orderBy, before, limit }: RunPage, state
   limit ?`,
     values: [...conditions.flatMap(({ values }) => values), limit],
   }
+}
+
+/** What is out of reach of a date is read as the first or last date: a page behind the last of these is empty. */
+function behind(column: string, { at, id }: { at: number; id: string }): readonly Query[] {
+  const isBehind = { sql: `(${column}, id) < (?, ?)`, values: [at, id] }
+  return [isBehind, { sql: `${column} >= ${-DATE_MAX}`, values: [] }]
 }
 
 function newestFirst(orderBy: RunPage["orderBy"]): (a: Run, b: Run) => number {
