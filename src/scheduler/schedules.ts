@@ -13,7 +13,7 @@ import { type AnyTask, type PayloadOption, type Task, validatePayload } from "..
 import { accepted } from "../store/refused.ts"
 import type { Store } from "../store/store.ts"
 import { BACKFILL_MAX, type BackfillPlan, type BackfillRange, doBackfill, planBackfill } from "./backfill.ts"
-import { editSchedule, requireSchedule, steerSchedule } from "./change-schedule.ts"
+import { deleteSchedule, editSchedule, requireSchedule, steerSchedule } from "./change-schedule.ts"
 import { checkDependencies } from "./dependencies.ts"
 import { type Ledger, type LedgerPage, readLedger } from "./ledger.ts"
 import { type OccurrenceView, upcoming } from "./preview.ts"
@@ -161,13 +161,9 @@ export class Schedules {
 
   /** True if it was there. Its runs stay. */
   async delete(id: string): Promise<boolean> {
-    const ids = [idOf(id, "delete")]
+    const scheduleId = idOf(id, "delete")
     await this.#ready()
-    while (true) {
-      const [schedule] = await this.#store.findSchedules({ ids }, { afterId: null, limit: 1 })
-      if (schedule === undefined) return false
-      if ((await this.#store.deleteSchedule(id, schedule.version)).outcome === "done") return true
-    }
+    return deleteSchedule(this.#store, scheduleId)
   }
 
   /** Drops occurrences until it is resumed, or until the time given; the interval is recorded. */
