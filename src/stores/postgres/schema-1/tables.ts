@@ -6,7 +6,7 @@ const isInstant = (column: string) =>
   `${column} >= '0001-01-01 00:00:00+00' and ${column} < '10000-01-01 00:00:00+00'`
 
 /** What JavaScript's dates can tell. A long delay may end after the year 9999. Null passes. */
-const isFinite = (column: string) =>
+const isShowable = (column: string) =>
   `${column} >= '0001-01-01 00:00:00+00' and ${column} < '200000-01-01 00:00:00+00'`
 
 /**
@@ -172,7 +172,7 @@ export const TABLES = `
     constraint runs_attempts_is_a_list check (jsonb_typeof(attempts) = 'array'),
     constraint runs_counts_are_from_0 check (attempt >= 0 and failures >= 0 and lost >= 0),
     constraint runs_instants_are_finite check (
-      ${["created_at", "scheduled_for", "claimable_at", "due_at", "started_at", "completed_at", "ended_at"].map(isFinite).join("\n      and ")}
+      ${["created_at", "scheduled_for", "claimable_at", "due_at", "started_at", "completed_at", "ended_at"].map(isShowable).join("\n      and ")}
     )
   ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.05);
   -- Every index costs a write at each step of a run, since a step changes claimable_at: so they are few, and most leave
