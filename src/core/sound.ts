@@ -180,6 +180,7 @@ function instantOrNull(name: string, value: unknown): void {
 }
 
 function unsound(name: string, value: unknown, allowed: string): TypeError {
-  const shown = JSON.stringify(value)?.slice(0, 80) ?? "missing"
+  // JSON has no word for a number that is none.
+  const shown = typeof value === "number" ? String(value) : (JSON.stringify(value)?.slice(0, 80) ?? "missing")
   return new TypeError(`${name} is ${shown}, which is not ${allowed}`)
 }
