@@ -3,7 +3,7 @@ import { aClaim, aRun, aSchedule } from "belfry/store"
 import { describe, test } from "vitest"
 import { planFire } from "../../../src/core/fire.ts"
 import { succeed } from "../../../src/core/run.ts"
-import { aHeartbeat, aLogLine, aPruning, heldRun } from "../../../src/store/laws/factories.ts"
+import { aHeartbeat, aLogLine, aPruning, aWorker, heldRun } from "../../../src/store/laws/factories.ts"
 import { aPage, created, enqueued } from "../../../src/store/laws/steps.ts"
 import { aFreshStore, rejectsWith } from "./scratch.ts"
 
@@ -74,6 +74,18 @@ describe("the key of one record", () => {
       assert.deepEqual(await store.findRuns({ ids: [good.id] }, aPage()), [])
     },
   )
+
+  test.each(["about", "whole"])("a worker's, %s: the others are listed", async (damage) => {
+    const { store, client, prefix } = await aFreshStore()
+    for (const id of ["bad", "good"]) await store.heartbeat(aHeartbeat({ worker: aWorker({ id }) }))
+    await (damage === "about"
+      ? client.hset(`${prefix}:workers:bad`, "about", "{damaged")
+      : client.set(`${prefix}:workers:bad`, "text"))
+
+    const workers = await store.findWorkers({ afterId: null, limit: 10 })
+
+    assert.ok(workers.some(({ id }) => id === "good"))
+  })
 
   test("a queue's: the runs of other tasks are given", async () => {
     const { store, client, prefix } = await aFreshStore()

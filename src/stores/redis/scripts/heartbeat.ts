@@ -109,9 +109,22 @@ export async function findWorkers(
   ])
   return rows.map(([about, startedAt, heartbeatAt, running, id]) => ({
     id,
-    ...(JSON.parse(about) as Pick<Worker, "host" | "pid" | "tasks" | "slots" | "state">),
+    ...aboutOf(about),
     startedAt: Number(startedAt),
     heartbeatAt: Number(heartbeatAt),
     running: Number(running),
   }))
+}
+
+type About = Pick<Worker, "host" | "pid" | "tasks" | "slots" | "state">
+
+const NOTHING_SAID: About = { host: "", pid: 0, tasks: [], slots: 0, state: "active" }
+
+/** Its next heartbeat writes it anew; until then one that can't be read must not hide the other workers. */
+function aboutOf(text: string): About {
+  try {
+    return { ...NOTHING_SAID, ...(JSON.parse(text) as About) }
+  } catch {
+    return NOTHING_SAID
+  }
 }
