@@ -21,9 +21,9 @@ export function assertReadable(schedule: Schedule): void {
   })
   if (paused !== null && !(isRecord(paused) && isInstant(paused.at) && isInstantOrNull(paused.until)))
     throw unreadable("paused", paused, PAUSE_FORM)
-  for (const [name, at] of Object.entries({ createdAt, coveredUntil, nextRunAt })) {
-    if (!isInstantOrNull(at)) throw unreadable(name, at, "an instant of the years 1 to 9999")
-  }
+  assertInstantOrNull("createdAt", createdAt)
+  assertInstantOrNull("coveredUntil", coveredUntil)
+  assertInstantOrNull("nextRunAt", nextRunAt)
   if (!Number.isSafeInteger(firedCount)) throw unreadable("firedCount", firedCount, "a whole number")
 }
 
@@ -45,7 +45,7 @@ function isTrigger(trigger: Trigger): boolean {
   return (
     trigger.kind === "cron" &&
     typeof trigger.cron === "string" &&
-    ["either", "both"].includes(trigger.dayMatch)
+    (trigger.dayMatch === "either" || trigger.dayMatch === "both")
   )
 }
 
@@ -55,6 +55,10 @@ function isRecord(value: unknown): value is object {
 
 function isInstantOrNull(value: unknown): boolean {
   return value === null || isInstant(value)
+}
+
+function assertInstantOrNull(name: string, value: unknown): void {
+  if (!isInstantOrNull(value)) throw unreadable(name, value, "an instant of the years 1 to 9999")
 }
 
 /** More than any door lets in; each costs time at every look. */

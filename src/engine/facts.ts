@@ -6,7 +6,7 @@ import {
   type Recorded,
   UNFINISHED_FACTS_MAX,
 } from "../core/plan.ts"
-import { isRange, UNFINISHED } from "../core/run.ts"
+import { isRange, type Missed, UNFINISHED } from "../core/run.ts"
 import { concurrencyKeyOf, type Schedule } from "../core/schedule.ts"
 import type { OccurrenceRecord, Store } from "../store/store.ts"
 
@@ -77,6 +77,12 @@ async function readRecorded(store: Store, { id, coveredUntil }: Schedule): Promi
 /** Null for a run that stands for no occurrence of its own: a backfill's, or one by hand. */
 function recordedBy(scheduleId: string, record: OccurrenceRecord): Recorded | null {
   const { id, scheduledFor: at, missed, state } = record
-  if (isRange(record)) return { from: missed!.from, until: missed!.until, isRun: false }
+  // A damaged range stands for nothing that could be told.
+  if (isRange(record))
+    return isWhole(missed!) ? { from: missed!.from, until: missed!.until, isRun: false } : null
   return id === runIdOf(scheduleId, at) ? { from: at, until: at, isRun: state !== "skipped" } : null
+}
+
+function isWhole({ from, until }: Missed): boolean {
+  return Number.isSafeInteger(from) && Number.isSafeInteger(until)
 }

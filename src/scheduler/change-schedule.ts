@@ -88,6 +88,16 @@ async function settle(store: Store, schedule: Schedule, now: Instant): Promise<b
   return !isRefused(await offer(store, plan))
 }
 
+/** Whatever fires meanwhile; false if there is none. */
+export async function deleteSchedule(store: Store, id: string): Promise<boolean> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const [schedule] = await store.findSchedules({ ids: [id] }, { afterId: null, limit: 1 })
+    if (schedule === undefined) return false
+    if ((await store.deleteSchedule(id, schedule.version)).outcome === "done") return true
+  }
+  throw tooManyTries(id, "deleted")
+}
+
 function changedMeanwhile(stored: Schedule, ifRevision: number): BelfryError {
   return new BelfryError(
     "BELFRY_SCHEDULE_CHANGED",
@@ -96,10 +106,10 @@ function changedMeanwhile(stored: Schedule, ifRevision: number): BelfryError {
   )
 }
 
-function tooManyTries(id: string): BelfryError {
+function tooManyTries(id: string, verb = "changed"): BelfryError {
   return new BelfryError(
     "BELFRY_SCHEDULE_CHANGED",
-    `Schedule "${id}" changed ${TRIES} times while it was being changed.`,
+    `Schedule "${id}" changed ${TRIES} times while it was being ${verb}.`,
     { details: { id } },
   )
 }

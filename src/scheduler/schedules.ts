@@ -12,7 +12,7 @@ import type { Clock } from "../engine/clock.ts"
 import type { AnyTask } from "../engine/task.ts"
 import type { Store } from "../store/store.ts"
 import { type BackfillPlan, doBackfill, planAgain, planBackfill } from "./backfill.ts"
-import { editSchedule, requireSchedule, steerSchedule } from "./change-schedule.ts"
+import { deleteSchedule, editSchedule, requireSchedule, steerSchedule } from "./change-schedule.ts"
 import { checkDependencies } from "./dependencies.ts"
 import { type Ledger, type LedgerPage, readLedger } from "./ledger.ts"
 import { checkPayload, examinePayload } from "./payload-check.ts"
@@ -158,13 +158,9 @@ export class Schedules {
 
   /** True if it was there. Its runs stay. */
   async delete(id: string): Promise<boolean> {
-    const ids = [idOf(id, "delete")]
+    const scheduleId = idOf(id, "delete")
     await this.#ready()
-    while (true) {
-      const [schedule] = await this.#store.findSchedules({ ids }, { afterId: null, limit: 1 })
-      if (schedule === undefined) return false
-      if ((await this.#store.deleteSchedule(id, schedule.version)).outcome === "done") return true
-    }
+    return deleteSchedule(this.#store, scheduleId)
   }
 
   /** Drops occurrences until it is resumed, or until the time given; the interval is recorded. */

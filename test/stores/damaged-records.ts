@@ -7,10 +7,10 @@ import { aPage, created, enqueued, runById, scheduleById } from "../../src/store
 /** A store with a way to write into its records past its own door. */
 export interface Damageable {
   readonly store: Store
-  damage(kind: "schedule" | "run", id: string, part: string): Promise<void>
+  write(kind: "schedule" | "run", id: string, part: string, value: string): Promise<void>
 }
 
-/** The parts of a record that can be damaged, as the database names them. */
+/** The parts of a record that can be damaged, as the database names them: broken JSON is written, or what stands behind " = ". */
 export interface Parts {
   readonly schedule: readonly string[]
   readonly run: readonly string[]
@@ -19,9 +19,9 @@ export interface Parts {
 /** Law 12, Apart, of what is read: a record that can't be read harms no other. */
 export function damagedRecords(open: () => Promise<Damageable>, parts: Parts): void {
   test.each(parts.schedule)("a schedule with a damaged %s stops no other, and says so", async (part) => {
-    const { store, damage } = await open()
+    const { store, write } = await open()
     const [bad, good] = await twoDueSchedules(store)
-    await damage("schedule", bad.id, part)
+    await write("schedule", bad.id, ...damageOf(part))
 
     const { due, now } = await store.dueSchedules({ limit: 10 })
     const plans = due.map(({ schedule, facts }) => planFire(schedule, facts, now))
@@ -38,9 +38,9 @@ export function damagedRecords(open: () => Promise<Damageable>, parts: Parts): v
   })
 
   test.each(parts.schedule)("a schedule with a damaged %s is listed, and can be replaced", async (part) => {
-    const { store, damage } = await open()
+    const { store, write } = await open()
     const [bad, good] = await twoDueSchedules(store)
-    await damage("schedule", bad.id, part)
+    await write("schedule", bad.id, ...damageOf(part))
 
     const listed = await store.findSchedules({}, { afterId: null, limit: 10 })
     const { version } = listed.find(({ id }) => id === bad.id)!
@@ -55,9 +55,9 @@ export function damagedRecords(open: () => Promise<Damageable>, parts: Parts): v
   test.each(parts.run)(
     "a run with a damaged %s is failed, and keeps no other from being given",
     async (part) => {
-      const { store, damage } = await open()
+      const { store, write } = await open()
       const [bad, good] = [await enqueued(store, aRun()), await enqueued(store, aRun())]
-      await damage("run", bad.id, part)
+      await write("run", bad.id, ...damageOf(part))
 
       const { runs } = await store.claim(aClaim())
 
@@ -73,15 +73,20 @@ export function damagedRecords(open: () => Promise<Damageable>, parts: Parts): v
   )
 
   test.each(parts.run)("a run with a damaged %s is listed with its fault", async (part) => {
-    const { store, damage } = await open()
+    const { store, write } = await open()
     const [bad, good] = [await enqueued(store, aRun()), await enqueued(store, aRun())]
-    await damage("run", bad.id, part)
+    await write("run", bad.id, ...damageOf(part))
 
     const listed = await store.findRuns({}, aPage())
 
     assert.deepEqual(listed.map(({ id }) => id).sort(), [bad.id, good.id].sort())
     assert.match(listed.find(({ id }) => id === bad.id)!.error!, /can't be read/)
   })
+}
+
+function damageOf(part: string): [part: string, value: string] {
+  const [name, value = "{damaged"] = part.split(" = ") as [string, string?]
+  return [name, value]
 }
 
 async function twoDueSchedules(store: Store): Promise<readonly [Schedule, Schedule]> {

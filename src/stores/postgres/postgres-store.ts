@@ -150,7 +150,7 @@ function operations(ways: Ways): Omit<Store, "open" | "close" | "listen"> {
     enqueue: (runs) => apart(runs, enqueue, refusedRun),
     async claim(request) {
       const { unreadable, ...claimed } = await claimRuns(await ways.pool(), request)
-      if (unreadable.length > 0) await transition(unreadable)
+      if (unreadable.length > 0) await apart(unreadable, transition, refused)
       return claimed
     },
     heartbeat: async (heartbeat) => beat(await ways.reserved(), heartbeat),

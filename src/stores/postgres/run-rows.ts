@@ -1,4 +1,7 @@
 import type { Run, RunState, TriggeredBy } from "../../core/run.ts"
+import { assertSoundRun } from "../../core/sound.ts"
+import { unreadableRun } from "../../core/unreadable.ts"
+import { unreadableBecause } from "../shared/apart.ts"
 import { instantOf, jsonOf, ms, numberOf, type Row, type Text } from "./rows.ts"
 import { readOptions } from "./schedule-options.ts"
 
@@ -48,7 +51,7 @@ interface Written {
 
 /** By the usual rules where they can't be understood: the schedule says so, and somebody wants this run. */
 function rulesOf(retry: Run["retry"] | Written, timeoutMs: number | null): Pick<Run, "retry" | "timeoutMs"> {
-  if (retry === null || !("options" in retry)) return { retry, timeoutMs }
+  if (typeof retry !== "object" || retry === null || !("options" in retry)) return { retry, timeoutMs }
   const { policies } = readOptions(JSON.stringify(retry.options))
   return { retry: policies.retry, timeoutMs: policies.timeoutMs }
 }
@@ -100,8 +103,25 @@ export function keyOf(row: Row, from = 0): { id: string; attempt: number } {
   return { id: row[from] as string, attempt: Number(row[from + 11]) }
 }
 
-/** By place, in the order of `runColumns`; `from` is where they begin in the row. Throws if the row can't be read. */
-export function runOf(row: Row, from = 0, step: Step = stepOf(row, from + RUN.length)): Run {
+/** For people: of a run that can't be read whole, what can be, with its fault as the error. */
+export function readableRunOf(row: Row): Run {
+  const run = partsOf(row, 0, stepOf(row, RUN.length))
+  try {
+    assertSoundRun(run)
+    return run
+  } catch (error) {
+    return unreadableRun(run, unreadableBecause(error))
+  }
+}
+
+/** By place, in the order of `claimedColumns`; `from` is where they begin in the row. Throws if the row can't be read. */
+export function runOf(row: Row, from: number, step: Step): Run {
+  const run = partsOf(row, from, step)
+  assertSoundRun(run)
+  return run
+}
+
+function partsOf(row: Row, from: number, step: Step): Run {
   const text = (place: number) => row[from + place] as string
   const optional = (place: number) => row[from + place] as Text
   const [missed, retry, timeoutMs, reason, by, message, details, error, failures, lost, attempts] =

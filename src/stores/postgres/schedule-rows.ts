@@ -3,9 +3,11 @@ import { leanPolicies } from "../../core/lean-options.ts"
 import type { FirePlan } from "../../core/plan.ts"
 import { definitionOf } from "../../core/reconcile.ts"
 import type { Edit, Schedule, ScheduleProgress } from "../../core/schedule.ts"
+import { assertSoundSchedule } from "../../core/sound.ts"
 import type { Trigger } from "../../core/timetable.ts"
 import { timesIn, unreadOptionsIn } from "../../core/unread-options.ts"
-import { jsonText } from "../shared/apart.ts"
+import { unreadableSchedule } from "../../core/unreadable.ts"
+import { jsonText, unreadableBecause } from "../shared/apart.ts"
 import type { ListColumn } from "./lists.ts"
 import { instantOf, jsonOf, ms, numberOf, type Row, type Text, textOrNull } from "./rows.ts"
 import { readOptions } from "./schedule-options.ts"
@@ -79,11 +81,32 @@ export const SCHEDULE_TYPES = SCHEDULE.map(
 
 /** By place, in the order of `scheduleColumns`; `from` is where they begin in the row. */
 export function scheduleOf(row: Row, from = 0): Schedule {
+  const schedule = withoutEdits(row, from)
+  const unsettled = row[from + 29] as Text
+  if (unsettled === null) return schedule
+  try {
+    return { ...schedule, edits: editsOf(unsettled, row.slice(from)) }
+  } catch (error) {
+    return unreadableSchedule(schedule, unreadableBecause(error))
+  }
+}
+
+function withoutEdits(row: Row, from: number): Schedule {
+  const schedule = partsOf(row, from)
+  try {
+    assertSoundSchedule(schedule)
+    return schedule
+  } catch (error) {
+    return unreadableSchedule(schedule, unreadableBecause(error))
+  }
+}
+
+function partsOf(row: Row, from: number): Schedule {
   const text = (place: number) => row[from + place] as string
   const optional = (place: number) => row[from + place] as Text
   const { policies, problem } = readOptions(text(27))
   const triggers = triggersOf(optional(20), jsonOf(text(26)))
-  const schedule: Schedule = {
+  return {
     id: text(0),
     version: Number(text(1)),
     revision: Number(text(2)),
@@ -124,8 +147,6 @@ export function scheduleOf(row: Row, from = 0): Schedule {
     timeoutMs: policies.timeoutMs,
     release: Number(text(28)),
   }
-  const unsettled = optional(29)
-  return unsettled === null ? schedule : { ...schedule, edits: editsOf(unsettled, row.slice(from)) }
 }
 
 /** What was written by hand, as a trigger of the table notes it: the old values of the columns that changed. */
@@ -140,15 +161,26 @@ interface StoredEdit {
 function editsOf(unsettled: string, row: Row): readonly Edit[] {
   const edits: Edit[] = []
   let before = row
-  for (const { at, by, was, ...asked } of jsonOf<readonly StoredEdit[]>(unsettled).toReversed()) {
+  for (const edit of jsonOf<readonly StoredEdit[]>(unsettled).toReversed()) {
+    assertSoundEdit(edit)
+    const { at, by, was, ...asked } = edit
     before = SCHEDULE.map(([column, type], place) => {
       if (column === "unsettled") return null
       return Object.hasOwn(was, column) ? columnText(was[column]!, type) : (before[place] as Text)
     })
-    const schedule = scheduleOf(before)
+    const schedule = withoutEdits(before, 0)
     edits.unshift({ at, by, was: { ...definitionOf(schedule), paused: schedule.paused }, ...asked })
   }
   return edits
+}
+
+function assertSoundEdit({ at, was, nextRunAt = null }: StoredEdit): void {
+  const isSound =
+    Number.isFinite(at) &&
+    (nextRunAt === null || Number.isFinite(nextRunAt)) &&
+    typeof was === "object" &&
+    was !== null
+  if (!isSound) throw new TypeError(`unsettled holds an edit at ${at} to ${nextRunAt}`)
 }
 
 /** As the server would have sent it. */
@@ -187,7 +219,9 @@ export function progressValues(progress: ScheduleProgress): readonly unknown[] {
 
 /** The cron that stands in its own column comes first: that is where it was taken from. */
 function triggersOf(cron: Text, more: readonly Trigger[]): readonly Trigger[] {
-  return cron === null ? more : [{ kind: "cron", cron, dayMatch: "either" }, ...more]
+  // What isn't a list is told by whoever reads the schedule.
+  if (cron === null || !Array.isArray(more)) return more
+  return [{ kind: "cron", cron, dayMatch: "either" }, ...more]
 }
 
 /** The task that calls functions of the database; its payload names the function, which has a column of its own. */

@@ -1,7 +1,8 @@
 import { BelfryError } from "../../core/errors.ts"
 import type { RedisClient, RedisOptions, Waiting } from "./client.ts"
-import { faultOf, isDatabaseRefused, refusalOf } from "./faults.ts"
+import { faultOf, isDatabaseRefused, isWrongType, refusalOf } from "./faults.ts"
 import type { Script } from "./script.ts"
+import { wrongKeys } from "./wrong-keys.ts"
 
 /** What a script answers: whole numbers, texts, nothing, and lists of these. */
 export type Reply = string | number | null | undefined | readonly Reply[]
@@ -79,6 +80,15 @@ export class Connection {
     })
   }
 
+  /** The server doesn't say which key it is. */
+  async #wrongKey(cause: unknown): Promise<unknown> {
+    const { prefix, where } = this.#options
+    const keys = await wrongKeys(prefix, (name, args) => this.#client.call(name, args))
+    if (keys === "") return cause
+    const text = `A key on ${where} is of the wrong type: ${keys}. Stop what writes to it, and delete it or take another prefix.`
+    return new BelfryError("BELFRY_STORE_UNFIT", text, { details: { keys }, cause })
+  }
+
   async #evaluate(
     { sha, text }: Script,
     keys: readonly string[],
@@ -88,6 +98,7 @@ export class Connection {
     try {
       answer = await this.#client.call("evalsha", [sha, keys.length, ...keys, ...args])
     } catch (error) {
+      if (isWrongType(error)) throw await this.#wrongKey(error)
       if (refusalOf(error) !== "NOSCRIPT") throw error
       if (this.#known.has(sha)) this.onStranger()
       // The server is new, was restarted or was told to forget: it learns the script by running it.

@@ -7,6 +7,12 @@ export function refusalOf(error: unknown): string | null {
   return /^[A-Z]+/.exec(message)?.[0] ?? null
 }
 
+/** A key holds something else than a command is for; a script says so in the middle of its own message. */
+export function isWrongType(error: unknown): boolean {
+  const { message } = (error ?? {}) as { message?: unknown }
+  return refusalOf(error) !== null && /WRONGTYPE/.test(String(message))
+}
+
 /** The server has no such database, or lets this user have database 0 only. */
 export function isDatabaseRefused(error: unknown): boolean {
   const { message } = (error ?? {}) as { message?: unknown }
@@ -70,7 +76,9 @@ function describe(
   where: string,
 ): readonly [code: ErrorCode, text: string, remedy?: string] {
   // A script that stumbles over one of these says so in the middle of its own message.
-  switch (refusal === "ERR" ? (/-?(OOM|READONLY|MISCONF)\b/.exec(message)?.[1] ?? refusal) : refusal) {
+  switch (
+    refusal === "ERR" ? (/-?(OOM|READONLY|MISCONF|WRONGTYPE)\b/.exec(message)?.[1] ?? refusal) : refusal
+  ) {
     case "OOM":
       return [
         "BELFRY_STORE_FULL",

@@ -3,7 +3,7 @@ import { Door } from "../../lock/door.ts"
 import type { RedisClient, RedisOptions, Waiting } from "./client.ts"
 import { Connection } from "./connection.ts"
 import { refusalOf } from "./faults.ts"
-import { examineDatabase } from "./opening.ts"
+import { examineDatabase, examineNumbers } from "./opening.ts"
 import { type Script, scriptOf } from "./script.ts"
 
 // A hold is one key that ends by itself; its value is the fence, a space and the token.
@@ -124,6 +124,7 @@ async function opened(
   try {
     await connection.command("ping")
     await examineDatabase(connection, client)
+    await examineNumbers(connection, options)
   } catch (error) {
     leave({ client, isOurs, connection })
     throw error

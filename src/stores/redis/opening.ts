@@ -26,6 +26,7 @@ export async function examine(
   options: RedisOptions,
 ): Promise<void> {
   await examineDatabase(connection, client)
+  await examineNumbers(connection, options)
   await examineVersion(connection, options)
   await examineEviction(connection, options)
   const stored = Number(await connection.run<string>(MARK, [SCHEMA]))
@@ -51,6 +52,16 @@ export async function examineDatabase(
   { options }: Pick<RedisClient, "options">,
 ): Promise<void> {
   if (typeof options?.db === "number" && options.db !== 0) await connection.command("select", options.db)
+}
+
+/** A client that gives numbers as text would make every instant a text, and nothing would be due. */
+export async function examineNumbers(connection: Connection, { where }: RedisOptions): Promise<void> {
+  const answer = await connection.command("eval", "return 1", 0)
+  if (answer === 1) return
+  throw new BelfryError(
+    "BELFRY_STORE_UNFIT",
+    `The client for ${where} gives the number 1 as ${JSON.stringify(answer)}. Pass a client without the option stringNumbers.`,
+  )
 }
 
 async function examineVersion(connection: Connection, { where }: RedisOptions): Promise<void> {

@@ -72,7 +72,7 @@ export function createRedisStore(
     async claim(request) {
       const connection = await reach()
       const { unreadable, ...claimed } = await claimRuns(connection, request)
-      if (unreadable.length > 0) await changeRuns(connection, unreadable)
+      if (unreadable.length > 0) await sendApart(unreadable, (some) => changeRuns(connection, some), refused)
       return claimed
     },
     async heartbeat(heartbeat) {

@@ -1,6 +1,7 @@
 import type { Instant } from "../../core/instant.ts"
 import type { Run, TriggeredBy } from "../../core/run.ts"
 import { concurrencyKeyOf } from "../../core/schedule.ts"
+import { assertSoundRun } from "../../core/sound.ts"
 import { attemptOf, jsonOf, moreIn, numberOf } from "./run-rows.ts"
 
 /**
@@ -81,8 +82,14 @@ const NOTHING_FURTHER: Further = [null, null, null, null, null, null, null, null
 /** Of those without more to read, the ones that are of a schedule hold its key. */
 const NOTHING_BUT_SINGLE: Further = ["1", null, null, null, null, null, null, null, null, null, []]
 
-/** As it is now that the worker has it. */
+/** As it is now that the worker has it. Throws if it can't be read. */
 export function claimedRunOf(id: string, row: ClaimedRow, held: Held): Run {
+  const run = partsOf(id, row, held)
+  assertSoundRun(run)
+  return run
+}
+
+function partsOf(id: string, row: ClaimedRow, held: Held): Run {
   const scheduleId = row[4] ?? null
   const more = moreIn(row[7])
   const further = row[9] ?? (scheduleId === null ? NOTHING_FURTHER : NOTHING_BUT_SINGLE)
@@ -107,10 +114,10 @@ export function claimedRunOf(id: string, row: ClaimedRow, held: Held): Run {
     state: "running",
     claimableAt: held.leasedUntil,
     attempt: Number(row[8] ?? 0) + 1,
-    failures: Number(further[6]),
-    lost: Number(further[7]),
+    failures: numberOf(further[6]) ?? 0,
+    lost: numberOf(further[7]) ?? 0,
     workerId: held.workerId,
-    createdAt: Number(row[0]),
+    createdAt: numberOf(row[0]) ?? Number.NaN,
     dueAt: Number(row[2]),
     startedAt: held.now,
     completedAt: null,

@@ -12,6 +12,8 @@ import {
   type TriggeredBy,
 } from "../../core/run.ts"
 import { concurrencyKeyOf } from "../../core/schedule.ts"
+import { assertSoundRun } from "../../core/sound.ts"
+import { unreadableRun } from "../../core/unreadable.ts"
 import { unreadableBecause } from "../shared/apart.ts"
 import type { Reply } from "./connection.ts"
 
@@ -55,6 +57,8 @@ interface RunFields {
   /** Not in the hash: added by the script that reads it. */
   readonly claimable_at?: string | number
   readonly attempts?: readonly string[]
+  /** There if the instant that a list is ordered by isn't the one in the hash. */
+  readonly misplaced?: string
 }
 
 /** What nobody compares or changes, in one field. */
@@ -79,24 +83,37 @@ export function readableRunOf(fields: RunFields): Run {
   try {
     return runOf(fields)
   } catch (error) {
-    return { ...runOf(plainly(fields)), error: fields.error ?? unreadableBecause(error) }
+    return unreadableRun(partsOf(fields, orNothing), unreadableBecause(error))
   }
 }
 
-/** What is never missing, which everything else is found by. */
-function plainly({ id, state, task, created_at, triggered_by, worker_id }: RunFields): RunFields {
-  return { id, state, task, created_at, triggered_by, ...(worker_id === undefined ? {} : { worker_id }) }
+/** Throws if the run can't be read. */
+function runOf(fields: RunFields): Run {
+  const run = partsOf(fields, (read) => read())
+  if (fields.misplaced !== undefined) throw new TypeError(`${fields.misplaced}, and its place is another`)
+  assertSoundRun(run)
+  return run
 }
 
-/** Throws if the run can't be read. */
-export function runOf(fields: RunFields): Run {
-  const more = moreIn(fields.more)
-  const singleKey = fields.single === undefined ? null : concurrencyKeyOf(fields.schedule_id!)
+function orNothing<T>(read: () => T): T {
+  try {
+    return read()
+  } catch {
+    // Why is told with the run; what can be read of it goes on without this part.
+    return undefined as T
+  }
+}
+
+/** `tried` is given what may throw. */
+function partsOf(fields: RunFields, tried: <T>(read: () => T) => T): Run {
+  const more = tried(() => moreIn(fields.more)) ?? NOTHING_MORE
+  const isSingle = fields.single !== undefined && fields.schedule_id !== undefined
+  const singleKey = isSingle ? concurrencyKeyOf(fields.schedule_id!) : null
   return {
     id: fields.id,
     task: fields.task,
-    payload: jsonOf(fields.payload),
-    priority: Number(fields.priority ?? 0),
+    payload: tried(() => jsonOf(fields.payload)),
+    priority: numberOf(fields.priority) ?? 0,
     scheduleId: fields.schedule_id ?? null,
     scheduledFor: numberOf(fields.scheduled_for),
     triggeredBy: fields.triggered_by,
@@ -111,20 +128,20 @@ export function runOf(fields: RunFields): Run {
     by: fields.by ?? null,
     state: fields.state,
     claimableAt: numberOf(fields.claimable_at),
-    attempt: Number(fields.attempt ?? 0),
-    failures: Number(fields.failures ?? 0),
-    lost: Number(fields.lost ?? 0),
+    attempt: numberOf(fields.attempt) ?? 0,
+    failures: numberOf(fields.failures) ?? 0,
+    lost: numberOf(fields.lost) ?? 0,
     // Kept when the run is finished, for the story of its last attempt.
     workerId: fields.state === "running" ? fields.worker_id! : null,
-    createdAt: Number(fields.created_at),
+    createdAt: numberOf(fields.created_at) ?? Number.NaN,
     dueAt: numberOf(fields.due_at),
     startedAt: numberOf(fields.started_at),
     completedAt: numberOf(fields.completed_at),
     message: fields.message ?? null,
-    details: jsonOf(fields.details),
+    details: tried(() => jsonOf(fields.details)),
     error: fields.error ?? null,
-    progress: fields.progress === undefined ? null : (JSON.parse(fields.progress) as Progress),
-    attempts: attemptsOf(fields),
+    progress: tried(() => jsonOf(fields.progress) as Progress | null),
+    attempts: tried(() => attemptsOf(fields)),
   }
 }
 
@@ -139,7 +156,7 @@ function attemptsOf(fields: RunFields): readonly Attempt[] {
     const endedAt = Number(fields.completed_at)
     const startedAt = numberOf(fields.started_at) ?? endedAt
     attempts.push({
-      attempt: Number(fields.attempt ?? 0),
+      attempt: numberOf(fields.attempt) ?? 0,
       workerId: fields.worker_id ?? "",
       dueAt: numberOf(fields.due_at) ?? startedAt,
       startedAt,
@@ -167,16 +184,18 @@ export function moreOf({ trigger, missed, retry, timeoutMs }: NewRun): string | 
 }
 
 export function moreIn(text: string | null | undefined): More {
-  return text === null || text === undefined ? NOTHING_MORE : (JSON.parse(text) as More)
+  if (text === null || text === undefined) return NOTHING_MORE
+  const more: unknown = JSON.parse(text)
+  if (typeof more === "object" && more !== null && !Array.isArray(more)) return more
+  throw new TypeError(`more is ${text.slice(0, 80)}, which is not an object`)
 }
 
 export function jsonOf(text: string | null | undefined): Json {
   return text === null || text === undefined ? null : (JSON.parse(text) as Json)
 }
 
+/** Not a number where the text is none: then the record isn't what its type says. */
 export function numberOf(value: string | number | null | undefined): number | null {
   if (value === null || value === undefined) return null
-  const number = Number(value)
-  if (Number.isNaN(number)) throw new TypeError(`${JSON.stringify(value)} is not a number`)
-  return number
+  return value === "" ? Number.NaN : Number(value)
 }

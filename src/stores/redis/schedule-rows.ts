@@ -1,6 +1,7 @@
 import type { Instant } from "../../core/instant.ts"
 import { progressOf } from "../../core/plan.ts"
 import { NO_RUNS, type Schedule, type ScheduleProgress, type ScheduleTally } from "../../core/schedule.ts"
+import { assertSoundSchedule } from "../../core/sound.ts"
 import { unreadableSchedule } from "../../core/unreadable.ts"
 import { finite, jsonText, unreadableBecause } from "../shared/apart.ts"
 
@@ -31,25 +32,24 @@ type Definition = Omit<Schedule, keyof ScheduleProgress | keyof ScheduleTally | 
 
 export function scheduleOf(row: LongerRow): Schedule {
   try {
-    return wholeScheduleOf(row)
+    const schedule = partsOf(row, definitionOf(row[1]), JSON.parse(row[2]))
+    assertSoundSchedule(schedule)
+    return schedule
   } catch (error) {
-    const known = { id: row[6], version: Number(row[0]), ...readable(row[1]), ...readable(row[2]) }
-    return unreadableSchedule(known, unreadableBecause(error))
+    return unreadableSchedule(partsOf(row, readable(row[1]), readable(row[2])), unreadableBecause(error))
   }
 }
 
 /** Nothing, if it can't be. */
-function readable(text: string | null): Partial<Schedule> {
+function readable<T>(text: string | null): T {
   try {
-    return { ...(JSON.parse(text ?? "") as Partial<Schedule>) }
+    return (JSON.parse(text ?? "") ?? {}) as T
   } catch {
-    return {}
+    return {} as T
   }
 }
 
-function wholeScheduleOf(row: LongerRow): Schedule {
-  const definition = definitionOf(row[1])
-  const progress = JSON.parse(row[2]) as ScheduleProgress
+function partsOf(row: LongerRow, definition: Definition, progress: ScheduleProgress): Schedule {
   // Every field is named here: to spread two records of this size, at each fire, costs more than to parse them.
   return {
     id: row[6],

@@ -1,6 +1,7 @@
 import { dirname } from "node:path"
 import { BelfryError } from "../../core/errors.ts"
 import type { Instant } from "../../core/instant.ts"
+import { readingAnyNumber } from "./any-number.ts"
 import type { Database, Driver, Statement, Value } from "./driver.ts"
 import { faultOf, isBusy } from "./faults.ts"
 import { assertLocal } from "./file-system.ts"
@@ -83,7 +84,7 @@ export class Connection {
   prepare(sql: string): Statement {
     let statement = this.#statements.get(sql)
     if (statement === undefined) {
-      statement = this.#database.prepare(sql)
+      statement = readingAnyNumber(this.#database.prepare(sql))
       this.#statements.set(sql, statement)
     }
     return statement
@@ -93,7 +94,7 @@ export class Connection {
   rows<Row>(sql: string, values: readonly Value[]): readonly Row[] {
     let statement = this.#listings.get(sql)
     if (statement === undefined) {
-      statement = this.#database.prepare(sql)
+      statement = readingAnyNumber(this.#database.prepare(sql))
       statement.setReturnArrays(true)
       this.#listings.set(sql, statement)
     }

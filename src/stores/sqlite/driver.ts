@@ -43,6 +43,8 @@ export interface Statement {
   all(...values: readonly Value[]): unknown[]
   /** Rows as lists instead of objects. */
   setReturnArrays(isOn: boolean): void
+  /** Whole numbers as BigInt. Without it, a number beyond what JavaScript can count makes the whole read fail. */
+  setReadBigInts(isOn: boolean): void
 }
 
 export type Value = string | number | null

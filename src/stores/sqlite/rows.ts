@@ -1,4 +1,5 @@
 import type { Instant } from "../../core/instant.ts"
+import type { Json } from "../../core/json.ts"
 import {
   ATTEMPTS_KEPT,
   type Attempt,
@@ -9,6 +10,8 @@ import {
   type RunState,
   type TriggeredBy,
 } from "../../core/run.ts"
+import { assertSoundRun } from "../../core/sound.ts"
+import { unreadableRun } from "../../core/unreadable.ts"
 import type { LogLevel, StoredLogLine, Worker } from "../../store/store.ts"
 import { finite, jsonText, unreadableBecause } from "../shared/apart.ts"
 import type { Value } from "./driver.ts"
@@ -61,25 +64,19 @@ export function readableRunOf(row: RunRow): Run {
   try {
     return runOf(row)
   } catch (error) {
-    return { ...runOf(withoutJson(row)), error: row[28] ?? unreadableBecause(error) }
+    return unreadableRun(partsOf(row, parseOrNothing), unreadableBecause(error))
   }
-}
-
-const JSON_PLACES: Readonly<Record<number, string | null>> = {
-  2: "null",
-  8: null,
-  12: null,
-  27: "null",
-  29: null,
-  30: "[]",
-}
-
-function withoutJson(row: RunRow): RunRow {
-  return row.map((value, place) => (place in JSON_PLACES ? JSON_PLACES[place] : value)) as unknown as RunRow
 }
 
 /** Throws if the row can't be read. */
 export function runOf(row: RunRow): Run {
+  const run = partsOf(row, parse)
+  assertSoundRun(run)
+  return run
+}
+
+function partsOf(row: RunRow, parse: <T>(text: string) => T): Run {
+  const parseOrNull = <T>(text: string | null): T | null => (text === null ? null : parse<T>(text))
   // By place, without taking the list apart: a batch of claims reads thirty thousand of these in a second.
   return {
     id: row[0],
@@ -183,7 +180,7 @@ export function workerOf(row: WorkerRow): Worker {
   const { id, host, pid, slots, running } = row
   return {
     ...{ id, host, pid, slots, running },
-    tasks: parse(row.tasks),
+    tasks: parseOrNothing<readonly string[]>(row.tasks) ?? [],
     state: row.state as Worker["state"],
     startedAt: row.started_at,
     heartbeatAt: row.heartbeat_at,
@@ -200,24 +197,33 @@ export interface LogRow {
 }
 
 export function logLineOf({ level, fields, attempt, number, at, message }: LogRow): StoredLogLine {
-  return { attempt, number, at, message, level: level as LogLevel, fields: parse(fields) }
+  return {
+    attempt,
+    number,
+    at,
+    message,
+    level: level as LogLevel,
+    fields: parseOrNothing<Json>(fields) ?? null,
+  }
 }
 
 /** The story so far; one that can't be read begins anew. */
 export function attemptsIn(text: string): readonly Attempt[] {
-  try {
-    return parse(text)
-  } catch {
-    return []
-  }
+  const attempts = parseOrNothing<readonly Attempt[]>(text)
+  return Array.isArray(attempts) ? attempts : []
 }
 
 export function parse<T>(text: string): T {
   return JSON.parse(text) as T
 }
 
-export function parseOrNull<T>(text: string | null): T | null {
-  return text === null ? null : parse<T>(text)
+/** Undefined if it is no JSON. */
+export function parseOrNothing<T>(text: string): T {
+  try {
+    return parse(text)
+  } catch {
+    return undefined as T
+  }
 }
 
 export function textOrNull(value: object | null): string | null {

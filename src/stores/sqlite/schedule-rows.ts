@@ -1,9 +1,10 @@
 import { definitionOf } from "../../core/reconcile.ts"
 import type { Schedule, ScheduleDefinition, ScheduleProgress } from "../../core/schedule.ts"
-import { unreadableSchedule } from "../../core/unreadable.ts"
+import { assertSoundSchedule } from "../../core/sound.ts"
+import { UNREADABLE_VERSION, unreadableSchedule } from "../../core/unreadable.ts"
 import { jsonText, unreadableBecause } from "../shared/apart.ts"
 import type { Value } from "./driver.ts"
-import { parse, parseOrNull, textOrNull } from "./rows.ts"
+import { parse, parseOrNothing, textOrNull } from "./rows.ts"
 
 /** What is asked for has a column of its own; the rest of a definition is one piece of JSON, which only an edit changes. */
 export const SCHEDULE_COLUMNS = `
@@ -34,19 +35,16 @@ export type ScheduleRow = readonly [
 
 export function scheduleOf(row: ScheduleRow): Schedule {
   try {
-    return wholeScheduleOf(row)
+    const schedule = partsOf(row, parse)
+    assertSoundSchedule(schedule)
+    return schedule
   } catch (error) {
-    const [id, version, revision, createdAt, updatedAt, declaredAs, task, owner, nextRunAt, coveredUntil] =
-      row
-    const [, , , , , , , , , , , , firedCount, , finishedAt, , runCount, lastRunId, lastRunAt] = row
-    const known = { id, version, revision, createdAt, updatedAt, declaredAs, task, owner, nextRunAt }
-    const progress = { coveredUntil, firedCount, finishedAt, runCount, lastRunId, lastRunAt }
-    return unreadableSchedule({ ...known, ...progress }, unreadableBecause(error))
+    return unreadableSchedule(partsOf(row, parseOrNothing), unreadableBecause(error))
   }
 }
 
-function wholeScheduleOf(row: ScheduleRow): Schedule {
-  const definition = parse<StoredDefinition>(row[15])
+function partsOf(row: ScheduleRow, parse: <T>(text: string) => T): Schedule {
+  const definition = parse<StoredDefinition | null>(row[15]) ?? ({} as StoredDefinition)
   // Field by field: an object spread out of parsed JSON is a slow one, for every reader after.
   return {
     id: row[0],
@@ -60,7 +58,7 @@ function wholeScheduleOf(row: ScheduleRow): Schedule {
     nextRunAt: row[8],
     coveredUntil: row[9],
     overrides: parse(row[10]),
-    paused: parseOrNull(row[11]),
+    paused: row[11] === null ? null : parse(row[11]),
     firedCount: row[12],
     lastError: row[13],
     finishedAt: row[14],
@@ -90,6 +88,10 @@ function wholeScheduleOf(row: ScheduleRow): Schedule {
     release: definition.release,
   }
 }
+
+/** The version that a change is compared with, in SQL: as `scheduleOf` reads it. */
+export const VERSION = `
+    case when version between 1 and ${Number.MAX_SAFE_INTEGER} then version else ${UNREADABLE_VERSION} end`
 
 type StoredDefinition = Omit<ScheduleDefinition, "task" | "owner">
 

@@ -221,6 +221,19 @@ test.each([
     "insert into belfry.schedules (id, cron, function) values ('y', '@daily', '')",
     /schedules_function_is/,
   ],
+  ...[
+    ["retry", "'5'", /runs_retry_is_an_object/],
+    ["missed", "'[]'", /runs_missed_is_an_object/],
+    ["progress", `'"x"'`, /runs_progress_is_an_object/],
+    ["attempts", "'{}'", /runs_attempts_is_a_list/],
+    ["attempt", "-1", /runs_counts_are_from_0/],
+    ["claimable_at", "'infinity'", /runs_instants_are_finite/],
+    ["created_at", "'-infinity'", /runs_instants_are_finite/],
+  ].map(([column, value, said]): [string, string, RegExp] => [
+    `${column} ${value}`,
+    `insert into belfry.runs (id, task, state, triggered_by, ${column}) values ('r', 't', 'pending', 'api', ${value})`,
+    said as RegExp,
+  ]),
 ])("%s is refused", async (_, statement, said) => {
   await assert.rejects(psql.query(statement), said)
 })

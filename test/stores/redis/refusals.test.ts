@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, test } from "vitest"
 import { aRun } from "../../../src/store/laws/factories.ts"
 import { type RedisServer, startRedis } from "../../support/redis.ts"
 import { freshPrefix } from "../../support/redis-prefix.ts"
-import { aClient, aFreshStore, aStore, atTheEnd, heardBy, rejectsWith, until } from "./scratch.ts"
+import { aClient, aFreshStore, aStore, atTheEnd, heardBy, openLocks, rejectsWith, until } from "./scratch.ts"
 
 /** On a server of its own: its settings are changed. */
 let server: RedisServer
@@ -47,6 +47,14 @@ describe("opening", () => {
     assert.equal(warnings.length, 1)
     assert.match(warnings[0]!, /maxmemory-policy/)
     assert.doesNotMatch(warnings[0]!, /secret/)
+  })
+
+  test("a client that gives numbers as text is refused, by the name of the option", async () => {
+    const client = new Redis(server.url, { stringNumbers: true })
+    atTheEnd(() => client.disconnect())
+
+    await rejectsWith("BELFRY_STORE_UNFIT", aStore(client).open(), /stringNumbers/)
+    await rejectsWith("BELFRY_STORE_UNFIT", openLocks(client), /stringNumbers/)
   })
 
   test("a wrong password is told, without it", async () => {

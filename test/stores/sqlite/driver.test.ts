@@ -87,6 +87,7 @@ function driverOf(version: string): Driver {
     all: () => [],
     run: () => ({ changes: 0 }),
     setReturnArrays: () => undefined,
+    setReadBigInts: () => undefined,
   }
   return { open: () => ({ prepare: () => statement, exec: () => undefined, close: () => undefined }) }
 }

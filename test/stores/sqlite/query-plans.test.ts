@@ -34,7 +34,11 @@ const LIST = { afterId: "s", limit: 10 }
 /** What the loops ask for all the time, and what pages show: by an index, and without sorting. */
 const QUERIES: readonly [string, string, RegExp][] = [
   ["due schedules", SELECT_DUE, /USING INDEX belfry_schedules_due \(next_run_at<\?\)/],
-  ["the next due schedule", SELECT_NEXT_DUE, /USING COVERING INDEX belfry_schedules_due \(next_run_at>\?\)/],
+  [
+    "the next due schedule",
+    SELECT_NEXT_DUE,
+    /USING COVERING INDEX belfry_schedules_due \(next_run_at>\? AND next_run_at<\?\)/,
+  ],
   ["which schedules have unfinished runs", SELECT_BUSY, /INDEX belfry_runs_key \(concurrency_key=\?/],
   [
     "a schedule's unfinished runs",

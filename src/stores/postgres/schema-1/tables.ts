@@ -5,6 +5,10 @@ export const PINNED = "set search_path = pg_catalog, pg_temp"
 const isInstant = (column: string) =>
   `${column} >= '0001-01-01 00:00:00+00' and ${column} < '10000-01-01 00:00:00+00'`
 
+/** What JavaScript's dates can tell. A long delay may end after the year 9999. Null passes. */
+const isShowable = (column: string) =>
+  `${column} >= '0001-01-01 00:00:00+00' and ${column} < '200000-01-01 00:00:00+00'`
+
 /**
  * The tables. Instants are `timestamptz` in whole milliseconds; JSON is `jsonb`. Ids and keys compare by their bytes (`"C"`),
  * whatever the database's language. `belfry` stands for whatever schema was asked for.
@@ -163,7 +167,15 @@ export const TABLES = `
     constraint runs_state_is_one_of_six check (
       state in ('pending', 'running', 'succeeded', 'failed', 'cancelled', 'skipped')
     ),
-    constraint runs_concurrency_limit_is_at_least_1 check (concurrency_limit >= 1)
+    constraint runs_concurrency_limit_is_at_least_1 check (concurrency_limit >= 1),
+    constraint runs_missed_is_an_object check (jsonb_typeof(missed) = 'object'),
+    constraint runs_retry_is_an_object check (jsonb_typeof(retry) = 'object'),
+    constraint runs_progress_is_an_object check (jsonb_typeof(progress) = 'object'),
+    constraint runs_attempts_is_a_list check (jsonb_typeof(attempts) = 'array'),
+    constraint runs_counts_are_from_0 check (attempt >= 0 and failures >= 0 and lost >= 0),
+    constraint runs_instants_are_finite check (
+      ${["created_at", "scheduled_for", "claimable_at", "due_at", "started_at", "completed_at", "ended_at"].map(isShowable).join("\n      and ")}
+    )
   ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.05);
   -- Every index costs a write at each step of a run, since a step changes claimable_at: so they are few, and most leave
   -- some runs out.
@@ -228,7 +240,7 @@ export const TABLES = `
   set search_path = pg_catalog, pg_temp
   as $$
     select case
-      when attempts is null then '[]'
+      when attempts is null or jsonb_typeof(attempts) <> 'array' then '[]'
       when jsonb_array_length(attempts) >= 50 then attempts - 0
       else attempts
     end || jsonb_build_object(

@@ -2,7 +2,7 @@ import { isFinished, type Run, type RunState } from "../../../core/run.ts"
 import type { OccurrencePage, OccurrenceRecord, RunFilter, RunPage, Worker } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
 import { instantFrom, instantOf, jsonOf, ms, workerColumns, workerOf } from "../rows.ts"
-import { runColumns, runOf } from "../run-rows.ts"
+import { readableRunOf, runColumns } from "../run-rows.ts"
 
 export const SELECT_WORKERS = `
   select ${workerColumns}
@@ -25,7 +25,7 @@ export interface Asked {
 export async function findRuns(runner: Runner, filter: RunFilter, page: RunPage): Promise<readonly Run[]> {
   if (filter.states?.length === 0) return []
   const { text, values } = runsQuery(filter, page)
-  return (await runner.rows(text, values)).map((row) => runOf(row))
+  return (await runner.rows(text, values)).map(readableRunOf)
 }
 
 export const SELECT_OCCURRENCES = `

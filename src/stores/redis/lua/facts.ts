@@ -32,9 +32,11 @@ end
 local function facts_of(ids)
   local facts = {}
   for index = 1, math.min(#ids, FACTS_MAX) do
-    local fields = call('HMGET', RUNS .. ids[index], 'state', 'attempt', 'failures', 'lost')
-    fields[5] = ids[index]
-    facts[index] = fields
+    local fields = fields_in(RUNS .. ids[index], 'state', 'attempt', 'failures', 'lost')
+    if fields[1] then
+      fields[5] = ids[index]
+      facts[#facts + 1] = fields
+    end
   end
   return facts
 end

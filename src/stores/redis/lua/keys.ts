@@ -17,6 +17,17 @@ local function whole(number)
   return string.format('%d', number)
 end
 
+-- The fields of a record. One whose key holds something else than a hash is as good as not there: the others go on.
+local function fields_in(key, ...)
+  local found = redis.pcall('HMGET', key, ...)
+  return found.err and {} or found
+end
+
+-- What was written past our door may be no number, and arithmetic on it would end the script for all others.
+local function number_or(value, otherwise)
+  return value and tonumber(value) and value or otherwise
+end
+
 -- Nothing is sent as '', a text with a '=' before it.
 local function text_of(value)
   return value ~= '' and string.sub(value, 2)

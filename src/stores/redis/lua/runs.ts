@@ -21,19 +21,20 @@ local OWN_KEY = '${concurrencyKeyOf("")}'
 -- by; what is kept for each schedule is written once, when the run ends. Most others have no more than the first fields.
 local function read_run(id)
   local key = RUNS .. id
-  local first = call('HMGET', key, 'state', 'attempt', 'task', 'priority', 'created_at', 'schedule_id', 'further')
+  local first = fields_in(key, 'state', 'attempt', 'task', 'priority', 'created_at', 'schedule_id', 'further')
   local state, schedule = first[1], first[6]
   if not state then
     return nil
   end
   local run = {
-    state = state, attempt = first[2] or '0', task = first[3], priority = first[4] or '0', created_at = first[5], schedule_id = schedule,
+    state = state, attempt = first[2] or '0', task = first[3] or '', priority = number_or(first[4], '0'),
+    created_at = number_or(first[5], '0'), schedule_id = schedule,
   }
   if schedule or first[7] then
-    local further = call('HMGET', key, 'single', 'live_key', 'concurrency_key', 'concurrency_limit', 'scheduled_for', 'message')
-    local single_key = further[1] and OWN_KEY .. schedule
+    local further = fields_in(key, 'single', 'live_key', 'concurrency_key', 'concurrency_limit', 'scheduled_for', 'message')
+    local single_key = further[1] and schedule and OWN_KEY .. schedule
     run.is_single, run.live_key, run.concurrency_key = single_key, single_key or further[2], single_key or further[3]
-    run.concurrency_limit, run.scheduled_for, run.message = further[4], further[5], further[6]
+    run.concurrency_limit, run.scheduled_for, run.message = further[4], number_or(further[5]), further[6]
   end
   return run
 end

@@ -1,9 +1,20 @@
+import { UNREADABLE_VERSION } from "../../../core/unreadable.ts"
+
 /** What a schedule is listed by. Needs `KEYS` before it. */
 export const SCHEDULES = `
 local SCHEDULES = prefix .. ':schedules:'
 
 local function schedule_key(id)
   return SCHEDULES .. id
+end
+
+-- The version that a change is compared with; '' if there is no schedule. One that is no version, or is missing, counts as
+-- ${UNREADABLE_VERSION}, which is how it is read: so the schedule can still be planned, replaced and deleted.
+local function version_of(key, stored)
+  if stored and #stored < 16 and string.find(stored, '^[1-9]%d*$') then
+    return stored
+  end
+  return (stored or call('EXISTS', key) == 1) and '${UNREADABLE_VERSION}' or ''
 end
 
 -- The lists that a schedule with these is in: all have a score of nought, so they are in the order of ids.
@@ -13,21 +24,21 @@ local function lists_of(task, owner, tags)
     lists[#lists + 1] = prefix .. ':schedule-ids:owner:' .. owner
   end
   for _, tag in ipairs(tags) do
-    lists[#lists + 1] = prefix .. ':schedule-ids:tag:' .. tag
+    if type(tag) == 'string' then
+      lists[#lists + 1] = prefix .. ':schedule-ids:tag:' .. tag
+    end
   end
   return lists
 end
 
 local function unlist(id)
-  local stored = call('HMGET', schedule_key(id), 'task', 'owner', 'tags')
-  if stored[1] then
-    local is_list, tags = pcall(cjson.decode, stored[3] or '[]')
-    if not is_list then
-      tags = {}
-    end
-    for _, list in ipairs(lists_of(stored[1], stored[2], tags)) do
-      call('ZREM', list, id)
-    end
+  local stored = fields_in(schedule_key(id), 'task', 'owner', 'tags')
+  local is_json, tags = pcall(cjson.decode, stored[3] or '[]')
+  if not is_json or type(tags) ~= 'table' then
+    tags = {}
+  end
+  for _, list in ipairs(lists_of(stored[1] or '', stored[2], tags)) do
+    call('ZREM', list, id)
   end
 end
 

@@ -14,8 +14,8 @@ local STATE, ATTEMPT, SCHEDULE, LIMIT, DUE = FIRST.state, FIRST.attempt, FIRST.s
 local FURTHER = STATE + 1
 
 local function read_to_give(id)
-  local run = call('HMGET', RUNS .. id, ${names(FIRST_FIELDS)})
-  run[FURTHER] = run[ATTEMPT] and call('HMGET', RUNS .. id, ${names(FURTHER_FIELDS)})
+  local run = fields_in(RUNS .. id, ${names(FIRST_FIELDS)})
+  run[FURTHER] = run[ATTEMPT] and fields_in(RUNS .. id, ${names(FURTHER_FIELDS)})
   return run
 end
 
@@ -94,7 +94,8 @@ local function go_on(id, run, due_at)
   call('HDEL', RUNS .. id, 'progress')
   -- In place of the worker that had it, of which the claimer need not know.
   further[THEN.confirmed_attempt], further[THEN.started_at] = nil, nil
-  further[THEN.worker_id] = call('LRANGE', prefix .. ':attempts:' .. id, 0, -1)
+  local list = redis.pcall('LRANGE', prefix .. ':attempts:' .. id, 0, -1)
+  further[THEN.worker_id] = list.err and {} or list
   return whole(run[ATTEMPT] + 1)
 end
 

@@ -4,15 +4,15 @@ import { ATTEMPTS_KEPT } from "../../../core/run.ts"
 export const WHOLE_RUNS = `
 -- All fields by their names, and as the list that Redis makes of them; nothing if there is no such run.
 local function read_all(id)
-  local list = call('HGETALL', RUNS .. id)
-  if #list == 0 then
+  local list = redis.pcall('HGETALL', RUNS .. id)
+  if list.err or #list == 0 then
     return nil
   end
   local fields = {}
   for index = 1, #list, 2 do
     fields[list[index]] = list[index + 1]
   end
-  if fields.single then
+  if fields.single and fields.schedule_id then
     fields.live_key = OWN_KEY .. fields.schedule_id
     fields.concurrency_key = fields.live_key
   end
@@ -22,10 +22,14 @@ end
 -- The list is looked at only where it can be: one attempt that runs still, or ended with its run, has none.
 local function earlier_attempts(id, run)
   local here = (run.state == 'running' or run.outcome) and 1 or 0
-  return tonumber(run.attempt or 0) > here and call('LRANGE', prefix .. ':attempts:' .. id, 0, -1)
+  local list = tonumber(number_or(run.attempt, 0)) > here and redis.pcall('LRANGE', prefix .. ':attempts:' .. id, 0, -1)
+  return list and not list.err and list
 end
 
 local function claimable_at(id, run)
+  if not run.task then
+    return nil
+  end
   local priority = run.priority or '0'
   local at = call('ZSCORE', queue_of(run.task, priority), id)
   if not at and run.concurrency_key and run.concurrency_limit then
@@ -59,7 +63,8 @@ local function tell_attempt(id, run, outcome, ended_at, error)
     error or cjson.null,
   })
   local key = prefix .. ':attempts:' .. id
-  if call('RPUSH', key, story) > ${ATTEMPTS_KEPT} then
+  local length = redis.pcall('RPUSH', key, story)
+  if type(length) == 'number' and length > ${ATTEMPTS_KEPT} then
     call('LTRIM', key, -${ATTEMPTS_KEPT}, -1)
   end
 end

@@ -31,8 +31,11 @@ end
 
 local function look_at(task, leased_until, priority)
   local queue = prefix .. ':queue:' .. priority .. ':' .. task
-  local head = call('ZRANGE', queue, 0, 0, 'WITHSCORES')
-  if #head == 0 then
+  local head = redis.pcall('ZRANGE', queue, 0, 0, 'WITHSCORES')
+  if head.err then
+    -- The key holds something else: the runs of this task and priority can't be given, and all others are.
+    return
+  elseif #head == 0 then
     call('ZREM', prefix .. ':priorities:' .. task, priority)
   elseif tonumber(head[2]) > now then
     note_next(head)
@@ -94,7 +97,8 @@ local function offer(source)
   source.at = source.at + 2
   examined = examined + 1
   local run = read_to_give(id)
-  if not run[STATE] then
+  -- One that is gone, or whose end didn't find it here: its task or priority was changed past our door.
+  if not is_unfinished[run[STATE]] then
     take(source.queue, id)
   elseif not is_sound(run) then
     fail_unsound(id)

@@ -91,8 +91,9 @@ if limit > 0 and found > 0 then
   end
   local facts = #ids > 0 and facts_by_schedule(ids) or {}
   for index, id in ipairs(ids) do
-    local fields = call('HMGET', schedule_key(id), ${SCHEDULE_FIELDS.map((field) => `'${field}'`).join(", ")})
-    if fields[1] then
+    local fields = fields_in(schedule_key(id), ${SCHEDULE_FIELDS.map((field) => `'${field}'`).join(", ")})
+    if fields[1] or fields[2] then
+      fields[1] = version_of(schedule_key(id), fields[1])
       fields[#fields + 1] = id
       fields[#fields + 1] = facts[index]
       schedules[#schedules + 1] = fields

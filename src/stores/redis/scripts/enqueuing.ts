@@ -38,7 +38,8 @@ local function enqueue(at)
     local key = kind.schedule_id and prefix .. ':schedules:' .. kind.schedule_id
     -- A run may outlive its schedule, which must not be made again.
     if key and call('EXISTS', key) == 1 then
-      call('HSET', key, unpack(fields_of_count((call('HGET', key, 'run_count') or 0) + 1, ARGV[at + 1])))
+      local count = number_or(fields_in(key, 'run_count')[1], 0)
+      redis.pcall('HSET', key, unpack(fields_of_count(count + 1, ARGV[at + 1])))
     end
   end
   return 1

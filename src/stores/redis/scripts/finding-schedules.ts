@@ -10,8 +10,9 @@ const READING = `
 local function read_schedules(ids)
   local found = {}
   for _, id in ipairs(ids) do
-    local fields = call('HMGET', schedule_key(id), ${SCHEDULE_FIELDS.map((field) => `'${field}'`).join(", ")})
-    if fields[1] then
+    local fields = fields_in(schedule_key(id), ${SCHEDULE_FIELDS.map((field) => `'${field}'`).join(", ")})
+    if fields[1] or fields[2] then
+      fields[1] = version_of(schedule_key(id), fields[1])
       fields[#fields + 1] = id
       found[#found + 1] = fields
     end

@@ -90,14 +90,14 @@ local function fire(at)
   local id, length, progress = ARGV[at], tonumber(ARGV[at + 2]), at + PLAN_HEAD
   local key, first = schedule_key(id), progress + PROGRESS_ARGS
   version = version + 1
-  local stored = call('HMGET', key, 'version', 'next_run', 'run_count')
-  if stored[1] ~= ARGV[at + 1] then
+  local stored = fields_in(key, 'version', 'next_run', 'run_count')
+  if version_of(key, stored[1]) ~= ARGV[at + 1] then
     return 0
   end
   if is_held(first, length) then
     return -1
   end
-  local answer, counted = add_new(first, length, stored[3] or 0)
+  local answer, counted = add_new(first, length, number_or(stored[3], 0))
   advance(id, key, progress, stored[2], counted)
   return answer
 end

@@ -30,8 +30,9 @@ end
 local gone = {}
 for at = 6, #ARGV, HELD do
   local id, attempt = ARGV[at], ARGV[at + 1]
-  local run = call('HMGET', prefix .. ':runs:' .. id, 'state', 'attempt', 'task', 'priority')
-  if run[1] == 'running' and run[2] == attempt then
+  local run = fields_in(prefix .. ':runs:' .. id, 'state', 'attempt', 'task', 'priority')
+  -- Without its task nobody knows the queue that its lease stands in: it ends there, and the run is given again.
+  if run[1] == 'running' and run[2] == attempt and run[3] then
     put(prefix .. ':queue:' .. (run[4] or '0') .. ':' .. run[3], id, whole(now + ARGV[at + 2]))
     call('HSET', prefix .. ':runs:' .. id, 'confirmed_attempt', attempt)
     if ARGV[at + 3] ~= '' then
@@ -86,9 +87,11 @@ const WORKERS = scriptOf(
 local found = {}
 local after = ARGV[1] == '' and '-' or '(' .. text_of(ARGV[1])
 for _, id in ipairs(call('ZRANGEBYLEX', prefix .. ':worker-ids', after, '+', 'LIMIT', 0, ARGV[2])) do
-  local fields = call('HMGET', prefix .. ':workers:' .. id, 'about', 'started_at', 'heartbeat_at', 'running')
-  fields[5] = id
-  found[#found + 1] = fields
+  local fields = fields_in(prefix .. ':workers:' .. id, 'about', 'started_at', 'heartbeat_at', 'running')
+  if fields[1] then
+    fields[5] = id
+    found[#found + 1] = fields
+  end
 end
 return found
 `,
@@ -106,9 +109,22 @@ export async function findWorkers(
   ])
   return rows.map(([about, startedAt, heartbeatAt, running, id]) => ({
     id,
-    ...(JSON.parse(about) as Pick<Worker, "host" | "pid" | "tasks" | "slots" | "state">),
+    ...aboutOf(about),
     startedAt: Number(startedAt),
     heartbeatAt: Number(heartbeatAt),
     running: Number(running),
   }))
+}
+
+type About = Pick<Worker, "host" | "pid" | "tasks" | "slots" | "state">
+
+const NOTHING_SAID: About = { host: "", pid: 0, tasks: [], slots: 0, state: "active" }
+
+/** Its next heartbeat writes it anew; until then one that can't be read must not hide the other workers. */
+function aboutOf(text: string): About {
+  try {
+    return { ...NOTHING_SAID, ...(JSON.parse(text) as About) }
+  } catch {
+    return NOTHING_SAID
+  }
 }

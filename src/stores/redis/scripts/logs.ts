@@ -20,7 +20,8 @@ for at = 1, #ARGV, 4 do
     is_there[id] = call('EXISTS', prefix .. ':runs:' .. id) == 1
   end
   local key = prefix .. ':logs:' .. id
-  if is_there[id] and call('ZCOUNT', key, score, score) == 0 then
+  -- A key that holds something else answers with an error, and its lines are dropped.
+  if is_there[id] and redis.pcall('ZCOUNT', key, score, score) == 0 then
     call('ZADD', key, score, string.format('%.0f', now - ARGV[at + 2]) .. ' ' .. ARGV[at + 3])
   end
 end
@@ -30,7 +31,10 @@ end
 // Arguments: run, the score before the first, how many.
 const READ = scriptOf(
   KEYS,
-  "return call('ZRANGEBYSCORE', prefix .. ':logs:' .. ARGV[1], '(' .. ARGV[2], '+inf', 'LIMIT', 0, ARGV[3])",
+  `
+local lines = redis.pcall('ZRANGEBYSCORE', prefix .. ':logs:' .. ARGV[1], '(' .. ARGV[2], '+inf', 'LIMIT', 0, ARGV[3])
+return lines.err and {} or lines
+`,
 )
 
 export async function appendLines(connection: Connection, lines: readonly LogLine[]): Promise<void> {

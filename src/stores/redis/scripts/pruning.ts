@@ -17,7 +17,7 @@ local ids = call('ZRANGEBYSCORE', COMPLETED, '-inf', '(' .. oldest_kept, 'LIMIT'
 local covered = {}
 local function covered_until(schedule)
   if covered[schedule] == nil then
-    local is_json, progress = pcall(cjson.decode, call('HGET', prefix .. ':schedules:' .. schedule, 'progress') or '{}')
+    local is_json, progress = pcall(cjson.decode, fields_in(prefix .. ':schedules:' .. schedule, 'progress')[1] or '{}')
     covered[schedule] = is_json and type(progress) == 'table' and tonumber(progress.coveredUntil) or false
   end
   return covered[schedule]
@@ -35,7 +35,8 @@ local function stays(id, run)
   if not schedule then
     return false
   end
-  return keep > 0 and call('ZREVRANK', COMPLETED_OF .. schedule, id) < keep or not is_settled(run)
+  local rank = keep > 0 and call('ZREVRANK', COMPLETED_OF .. schedule, id)
+  return rank and rank < keep or not is_settled(run)
 end
 
 local function remove(id, run)

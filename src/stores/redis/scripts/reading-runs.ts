@@ -78,7 +78,7 @@ local function matches(run)
       return false
     end
   end
-  return (triggered_by == '' or string.find(triggered_by, ',' .. run.triggered_by .. ',', 1, true))
+  return (triggered_by == '' or string.find(triggered_by, ',' .. (run.triggered_by or '') .. ',', 1, true))
 end
 
 -- No more than these can match, as long as this script runs.
@@ -95,8 +95,17 @@ end
 
 -- Most that don't match are in another state: that is asked for first, and the rest only of those that are in the right one.
 local function is_in_state(id)
-  local state = call('HGET', RUNS .. id, 'state')
+  local state = fields_in(RUNS .. id, 'state')[1]
   return state and string.find(states, ',' .. state .. ',', 1, true)
+end
+
+-- The next page begins behind the instant of this one's last run: so that is where the index has it, whatever the run says.
+local function in_place(list, run, at)
+  if tonumber(run[ordered_by]) ~= tonumber(at) then
+    add_field(list, ordered_by, at)
+    add_field(list, 'misplaced', ordered_by .. ' is ' .. (run[ordered_by] or 'missing'))
+  end
+  return list
 end
 
 local rank = before_at == '' and 0 or rank_after(before_at, before_id)
@@ -116,9 +125,9 @@ while looked_at < #places and #found < limit do
   if run and matches(run) then
     matched = matched + 1
     if ARGV[11] == 'count' then
-      by_state[run.state] = (by_state[run.state] or 0) + 1
+      by_state[run.state or ''] = (by_state[run.state or ''] or 0) + 1
     else
-      found[#found + 1] = whole_run(id, run, list)
+      found[#found + 1] = in_place(whole_run(id, run, list), run, places[looked_at])
     end
   end
 end

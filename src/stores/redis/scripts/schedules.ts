@@ -17,7 +17,7 @@ const PUT = scriptOf(
 local id, key = ARGV[1], schedule_key(ARGV[1])
 local at = 3 + PROGRESS_ARGS
 local definition, task, owner, enabled = ARGV[at], ARGV[at + 1], text_of(ARGV[at + 2]), ARGV[at + 3]
-if (call('HGET', key, 'version') or '') ~= ARGV[2] then
+if version_of(key, fields_in(key, 'version')[1]) ~= ARGV[2] then
   return false
 end
 
@@ -39,7 +39,9 @@ if #tags > 0 then
   call('HSET', key, 'tags', cjson.encode(tags))
 end
 write_progress(key, 3, whole(version), {})
-call('HSETNX', key, 'run_count', 0)
+if not number_or(call('HGET', key, 'run_count')) then
+  call('HSET', key, 'run_count', 0)
+end
 if ARGV[4] == '' then
   call('ZREM', prefix .. ':due', id)
 else
@@ -54,7 +56,8 @@ const DELETE = scriptOf(
   KEYS,
   SCHEDULES,
   `
-if call('HGET', schedule_key(ARGV[1]), 'version') ~= ARGV[2] then
+local key = schedule_key(ARGV[1])
+if version_of(key, fields_in(key, 'version')[1]) ~= ARGV[2] then
   return 0
 end
 remove_schedule(ARGV[1])

@@ -38,7 +38,7 @@ local function write_ends(now)
   local are_all_stored = are_stored(keys)
   for _, write in ipairs(writes) do
     if are_all_stored or are_stored({ write[1] }) then
-      call('HSET', unpack(write))
+      redis.pcall('HSET', unpack(write))
     end
   end
   write_chunks('HSET', prefix .. ':successes', successes)

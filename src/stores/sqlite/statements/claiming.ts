@@ -109,9 +109,10 @@ const TAKE_RUN = `
 
 interface Queue {
   readonly task: string
-  readonly priority: number
+  /** Text where it is beyond what JavaScript can count: see `Connection`. Runs of that priority are failed as they come. */
+  readonly priority: number | string
   readonly first_at: Instant
-  readonly next_at: Instant | null
+  readonly next_at: Instant | string | null
 }
 
 /** The queues of these tasks: without the write lock it tells whether a claim is worth taking it. */
@@ -126,7 +127,7 @@ export function isAnythingDue(queues: readonly Queue[], now: Instant): boolean {
 
 /** What is given was due already, so none of it is the next. */
 export function nextClaimableAt(queues: readonly Queue[]): Instant | null {
-  const instants = queues.map((queue) => queue.next_at).filter((instant) => instant !== null)
+  const instants = queues.map((queue) => queue.next_at).filter((instant) => typeof instant === "number")
   return instants.length === 0 ? null : Math.min(...instants)
 }
 
@@ -134,7 +135,7 @@ export function nextClaimableAt(queues: readonly Queue[]): Instant | null {
 export function claimRuns(connection: Connection, request: ClaimRequest, now: Instant): Claimed {
   const queues = readQueues(connection, request, now)
   const due = queues.filter((queue) => queue.first_at <= now)
-  const priorities = [...new Set(due.map((queue) => queue.priority))].sort((a, b) => b - a)
+  const priorities = [...new Set(due.map((queue) => queue.priority))].sort((a, b) => Number(b) - Number(a))
   const runs: Run[] = []
   for (const priority of priorities) {
     const tasks = due.filter((queue) => queue.priority === priority).map((queue) => queue.task)
@@ -146,7 +147,7 @@ export function claimRuns(connection: Connection, request: ClaimRequest, now: In
 
 function claimOfPriority(
   connection: Connection,
-  request: ClaimRequest & { priority: number; names: readonly string[] },
+  request: ClaimRequest & { priority: number | string; names: readonly string[] },
   runs: Run[],
   now: Instant,
 ): void {

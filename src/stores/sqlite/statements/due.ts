@@ -48,7 +48,8 @@ const TAKE_SHARE = `
 export const SELECT_NEXT_DUE = `
   select min(next_run_at) as next
   from belfry_schedules
-  where next_run_at > ?`
+  where next_run_at > ?
+    and next_run_at <= ${Number.MAX_SAFE_INTEGER}`
 
 export const COUNT_NEXT_DUE = `
   select count(*) as count

@@ -1,9 +1,10 @@
 import type { Instant } from "../../../core/instant.ts"
 import { type Missed, type Run, type RunState, UNFINISHED } from "../../../core/run.ts"
+import { DATE_MAX } from "../../../core/sound.ts"
 import type { OccurrencePage, OccurrenceRecord, RunFilter, RunPage, Worker } from "../../../store/store.ts"
 import type { Connection } from "../connection.ts"
 import type { Value } from "../driver.ts"
-import { parseOrNull, RUN_COLUMNS, type RunRow, readableRunOf, type WorkerRow, workerOf } from "../rows.ts"
+import { parseOrNothing, RUN_COLUMNS, type RunRow, readableRunOf, type WorkerRow, workerOf } from "../rows.ts"
 
 const SELECT_WORKERS = `
   select id, host, pid, tasks, slots, state, started_at, heartbeat_at, running
@@ -47,19 +48,15 @@ export function findOccurrences(
   const { at, id } = before ?? { at: Number.MAX_SAFE_INTEGER, id: "" }
   return connection
     .rows<OccurrenceRow>(SELECT_OCCURRENCES, [scheduleId, after, at, id, limit])
-    .map(([id, state, missed, scheduledFor]) => ({ id, state, missed: parsedOrNull(missed), scheduledFor }))
+    .map(([id, state, missed, scheduledFor]) => ({
+      id,
+      state,
+      missed: parseOrNothing<Missed | null>(missed ?? "null") ?? null,
+      scheduledFor,
+    }))
 }
 
 type OccurrenceRow = readonly [id: string, state: RunState, missed: string | null, scheduledFor: Instant]
-
-/** One that can't be read stands for its own instant. */
-function parsedOrNull(text: string | null): Missed | null {
-  try {
-    return parseOrNull<Missed>(text)
-  } catch {
-    return null
-  }
-}
 
 /**
  * By the index on the instant, or on schedule and instant; by primary key if ids are given, and then sorted. States alone
@@ -78,7 +75,7 @@ function runsQuery(filter: RunFilter, { orderBy, before, limit }: RunPage, state
     ...(state === undefined ? [] : [state]),
     ...conditionsOf(filter),
     { sql: `${column} is not null`, values: [] },
-    ...(before === null ? [] : [{ sql: `(${column}, id) < (?, ?)`, values: [before.at, before.id] }]),
+    ...(before === null ? [] : behind(column, before)),
   ]
   return {
     sql: `
@@ -89,6 +86,12 @@ function runsQuery(filter: RunFilter, { orderBy, before, limit }: RunPage, state
   limit ?`,
     values: [...conditions.flatMap(({ values }) => values), limit],
   }
+}
+
+/** What is out of reach of a date is read as the first or last date: a page behind the last of these is empty. */
+function behind(column: string, { at, id }: { at: number; id: string }): readonly Query[] {
+  const isBehind = { sql: `(${column}, id) < (?, ?)`, values: [at, id] }
+  return [isBehind, { sql: `${column} >= ${-DATE_MAX}`, values: [] }]
 }
 
 function newestFirst(orderBy: RunPage["orderBy"]): (a: Run, b: Run) => number {

@@ -4,12 +4,12 @@ import type { NewRun } from "../../../core/run.ts"
 import type { FireAnswer, Hint } from "../../../store/store.ts"
 import type { Connection } from "../connection.ts"
 import type { Value } from "../driver.ts"
-import { progressValues } from "../schedule-rows.ts"
+import { progressValues, VERSION } from "../schedule-rows.ts"
 import { holderOf, insertRun, runExists } from "./enqueuing.ts"
 import { takeVersions } from "./versions.ts"
 
 export const SELECT_STEPS = `
-  select id, version, next_run_at
+  select id, ${VERSION} as version, next_run_at
   from belfry_schedules
   where id in (select value from json_each(?))`
 

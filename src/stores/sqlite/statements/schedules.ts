@@ -1,12 +1,13 @@
 import type { Schedule } from "../../../core/schedule.ts"
+import { DATE_MAX } from "../../../core/sound.ts"
 import type { ScheduleFilter, Swap } from "../../../store/store.ts"
 import type { Connection } from "../connection.ts"
 import type { Value } from "../driver.ts"
-import { SCHEDULE_COLUMNS, type ScheduleRow, scheduleOf, scheduleValues } from "../schedule-rows.ts"
+import { SCHEDULE_COLUMNS, type ScheduleRow, scheduleOf, scheduleValues, VERSION } from "../schedule-rows.ts"
 import { takeVersions } from "./versions.ts"
 
 const SELECT_VERSION = `
-  select version
+  select ${VERSION} as version
   from belfry_schedules
   where id = ?`
 
@@ -20,7 +21,10 @@ const UPSERT_SCHEDULE = `
     paused, fired_count, last_error, finished_at, definition)
   = (excluded.version, excluded.revision, excluded.created_at, excluded.updated_at, excluded.declared_as, excluded.task,
     excluded.owner, excluded.next_run_at, excluded.covered_until, excluded.overrides, excluded.paused,
-    excluded.fired_count, excluded.last_error, excluded.finished_at, excluded.definition)`
+    excluded.fired_count, excluded.last_error, excluded.finished_at, excluded.definition),
+    -- What the store counts itself stays; what can't be read of it would keep the schedule unreadable for ever.
+    run_count = case when run_count between 0 and ${Number.MAX_SAFE_INTEGER} then run_count else 0 end,
+    last_run_at = case when last_run_at between ${-DATE_MAX} and ${DATE_MAX} then last_run_at end`
 
 const DELETE_TAGS = `
   delete from belfry_schedule_tags
@@ -35,7 +39,7 @@ const INSERT_TAGS = `
 const DELETE_SCHEDULE = `
   delete from belfry_schedules
   where id = ?
-    and version = ?`
+    and ${VERSION} = ?`
 
 /** The write lock is held: the version read is the version replaced. */
 export function putSchedule(connection: Connection, schedule: Schedule, ifVersion: number | null): Swap {

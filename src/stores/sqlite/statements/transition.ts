@@ -72,7 +72,7 @@ function changeRun(
   if (row === undefined) return { outcome: "stale", state: null, attempt: 0 }
   const { state } = row
   if (state !== change.ifState || row.attempt !== change.ifAttempt) {
-    return { outcome: "stale", state, attempt: row.attempt }
+    return { outcome: "stale", state, attempt: Number(row.attempt) }
   }
   const isRevived = isFinished(state) && !isFinished(change.state)
   if (isRevived && holderOf(connection, row.live_key) !== null) return { outcome: "held" }

@@ -1,0 +1,184 @@
+import assert from "node:assert/strict"
+import { test } from "vitest"
+import { aRun, aSchedule } from "../store/laws/factories.ts"
+import type { Attempt, Run } from "./run.ts"
+import { assertSoundRun, assertSoundSchedule, DATE_MAX } from "./sound.ts"
+import { unreadableRun, unreadableSchedule } from "./unreadable.ts"
+
+const SCHEDULE = { ...aSchedule(), version: 1 }
+const { delayMs: _, notBefore: __, ...REQUEST } = aRun()
+const RUN: Run = { ...unreadableRun({ id: "r" }, ""), ...REQUEST, error: null }
+
+const ANYTHING = [undefined, null, true, 7, -1, 1.5, 1e300, Number.NaN, "x", [], [null], {}] as const
+
+/** What fits beside the one that stands there. */
+const FITTING: Readonly<Record<string, readonly unknown[]>> = {
+  text: ["x"],
+  "text or null": [null, "x"],
+  count: [7],
+  whole: [7, -1],
+  "count or null": [null, 7],
+  "whole or null": [null, 7, -1],
+  number: [7, -1, 1.5, 1e300],
+  "number or null": [null, 7, -1, 1.5, 1e300],
+  instant: [7, -1, 1.5],
+  "instant or null": [null, 7, -1, 1.5],
+  "planned or null": [null, 7, -1],
+  flag: [true],
+  json: ANYTHING.slice(1),
+  list: [[]],
+  "object or null": [null],
+  object: [],
+}
+
+test.each([
+  ["version", "count"],
+  ["revision", "count"],
+  ["createdAt", "planned or null"],
+  ["updatedAt", "instant"],
+  ["declaredAs", "text or null"],
+  ["task", "text"],
+  ["payload", "json"],
+  ["triggers", "list"],
+  ["timezone", "text"],
+  ["dst", "object"],
+  ["priority", "whole"],
+  ["jitterMs", "number"],
+  ["spacingMs", "number"],
+  ["startsAt", "instant or null"],
+  ["endsAt", "instant or null"],
+  ["maxRuns", "count or null"],
+  ["removeWhenFinished", "flag"],
+  ["catchUp", "object"],
+  ["overlap", "object"],
+  ["maxConcurrentRuns", "count or null"],
+  ["dependsOn", "list"],
+  ["retry", "object or null"],
+  ["timeoutMs", "number or null"],
+  ["enabled", "flag"],
+  ["tags", "list"],
+  ["description", "text"],
+  ["owner", "text or null"],
+  ["release", "number"],
+  ["nextRunAt", "planned or null"],
+  ["coveredUntil", "planned or null"],
+  ["overrides", "list"],
+  ["paused", "object or null"],
+  ["lastError", "text or null"],
+  ["finishedAt", "instant or null"],
+  ["runCount", "count"],
+  ["lastRunId", "text or null"],
+  ["lastRunAt", "instant or null"],
+])("%s of a schedule is %s", (name, kind) => {
+  assertSoundSchedule(SCHEDULE)
+  for (const value of ANYTHING) {
+    const damaged = { ...SCHEDULE, [name]: value }
+    if (FITTING[kind]!.some((fitting) => same(fitting, value))) {
+      assertSoundSchedule(damaged)
+    } else {
+      assert.throws(() => assertSoundSchedule(damaged), new RegExp(name), `${name}: ${String(value)}`)
+      assertSoundSchedule(unreadableSchedule(damaged, "why"))
+    }
+  }
+})
+
+test.each([
+  ["task", "text"],
+  ["payload", "json"],
+  ["priority", "whole"],
+  ["scheduleId", "text or null"],
+  ["scheduledFor", "instant or null"],
+  ["triggeredBy", "text"],
+  ["trigger", "text or null"],
+  ["missed", "object or null"],
+  ["liveKey", "text or null"],
+  ["concurrencyKey", "text or null"],
+  ["concurrencyLimit", "whole or null"],
+  ["retry", "object or null"],
+  ["timeoutMs", "number or null"],
+  ["reason", "text or null"],
+  ["by", "text or null"],
+  ["state", "object"],
+  ["claimableAt", "instant or null"],
+  ["attempt", "count"],
+  ["failures", "count"],
+  ["lost", "count"],
+  ["workerId", "text or null"],
+  ["createdAt", "instant"],
+  ["dueAt", "instant or null"],
+  ["startedAt", "instant or null"],
+  ["completedAt", "instant or null"],
+  ["message", "text or null"],
+  ["details", "json"],
+  ["error", "text or null"],
+  ["progress", "object or null"],
+  ["attempts", "list"],
+])("%s of a run is %s", (name, kind) => {
+  assertSoundRun(RUN)
+  for (const value of ANYTHING) {
+    const damaged = { ...RUN, [name]: value } as Run
+    if (FITTING[kind]!.some((fitting) => same(fitting, value))) {
+      assertSoundRun(damaged)
+    } else {
+      assert.throws(() => assertSoundRun(damaged), new RegExp(name), `${name}: ${String(value)}`)
+      assertSoundRun(unreadableRun(damaged, "why"))
+    }
+  }
+})
+
+test.each([
+  ["missed", { from: 0, until: 1, count: 2 }],
+  ["retry", { attempts: 3, backoff: "fixed", baseMs: 1, maxMs: 1, jitter: 0 }],
+  ["progress", { fraction: 0.5, message: null }],
+])("every part of %s is looked at", (name, value) => {
+  assertSoundRun({ ...RUN, [name]: value })
+  for (const part of Object.keys(value)) {
+    assert.throws(() => assertSoundRun({ ...RUN, [name]: { ...value, [part]: {} } } as Run), new RegExp(part))
+  }
+})
+
+test("every part of an attempt is looked at", () => {
+  const attempt: Attempt = {
+    attempt: 1,
+    workerId: "w",
+    dueAt: 0,
+    startedAt: 0,
+    endedAt: 1,
+    outcome: "failed",
+    error: null,
+  }
+  assertSoundRun({ ...RUN, attempts: [attempt] })
+  for (const part of Object.keys(attempt)) {
+    const attempts = [attempt, { ...attempt, [part]: {} }]
+    assert.throws(() => assertSoundRun({ ...RUN, attempts } as Run), new RegExp(part))
+  }
+})
+
+test("of a record that can't be read, all parts that can be are kept", () => {
+  const schedule = unreadableSchedule(
+    { ...SCHEDULE, description: "mine", version: 5, tags: 7 as never },
+    "why",
+  )
+  const run = unreadableRun({ ...RUN, payload: { a: 1 }, attempts: 7 as never }, "why")
+
+  assert.deepEqual([schedule.description, schedule.version, schedule.tags], ["mine", 5, []])
+  assert.deepEqual([schedule.lastError, schedule.triggers], ["why", [{ kind: "unreadable", why: "why" }]])
+  assert.deepEqual([run.payload, run.attempts, run.error], [{ a: 1 }, [], "why"])
+})
+
+test("the error of a run says more than that it can't be read", () => {
+  assert.equal(unreadableRun({ id: "r", error: "It failed", attempts: 7 as never }, "why").error, "It failed")
+})
+
+test.each([
+  [1e300, DATE_MAX],
+  ["9007199254740993", DATE_MAX],
+  [-1e300, -DATE_MAX],
+  ["x", 0],
+])("a run created at %s keeps its end of the list", (createdAt, kept) => {
+  assert.equal(unreadableRun({ id: "r", createdAt: createdAt as number }, "why").createdAt, kept)
+})
+
+function same(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b) && typeof a === typeof b
+}

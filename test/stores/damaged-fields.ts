@@ -1,0 +1,183 @@
+import assert from "node:assert/strict"
+import { aClaim, aRun, aSchedule, type NewRun, type Run, type Store } from "belfry/store"
+import { test } from "vitest"
+import { planFire } from "../../src/core/fire.ts"
+import { retry, succeed } from "../../src/core/run.ts"
+import { runView, scheduleView } from "../../src/scheduler/views.ts"
+import { aHeartbeat, aPruning, heldRun } from "../../src/store/laws/factories.ts"
+import { aPage, created, enqueued, pagedRuns, scheduleById } from "../../src/store/laws/steps.ts"
+
+/** A store with a way to write anything into one field of a record past its own door. */
+export interface Writable {
+  readonly store: Store
+  /** False if the database refuses it. */
+  write(kind: "schedule" | "run", id: string, field: string, value: string | null): Promise<boolean>
+}
+
+/** What is written: null takes the field away. */
+export const DAMAGES: readonly (string | null)[] = [
+  ...["", "x", "null", "[]", "{}", "[null]", "7", "-1", "1e300", "9007199254740993", "-9007199254740993"],
+  null,
+]
+
+/** Law 12, Apart, for each field of a record and each thing that can be in it: the other records are served as if it weren't there. */
+export function damagedFields(
+  open: () => Promise<Writable>,
+  fields: { readonly schedule: readonly string[]; readonly run: readonly string[] },
+  damagesOf: (field: string) => readonly (string | null)[] = () => DAMAGES,
+): void {
+  const each = async (field: string, check: (writable: Writable, value: string | null) => Promise<void>) => {
+    for (const value of damagesOf(field)) {
+      const writable = await open()
+      await check(writable, value).catch((cause) => {
+        throw new Error(`${field} is ${JSON.stringify(value)}: ${cause}`, { cause })
+      })
+    }
+  }
+
+  test.each(fields.schedule)("whatever is in %s of a schedule, others fire and are listed", (field) =>
+    each(field, async ({ store, write }, value) => {
+      const due = { nextRunAt: 1, coveredUntil: 0, tags: ["t"], owner: "o" }
+      const bad = await created(store, aSchedule(due))
+      const good = await created(store, aSchedule(due))
+      if (!(await write("schedule", bad.id, field, value))) return
+
+      await schedulesAreShown(store, good.id)
+      await firesOnce(store, good.id)
+      await schedulesAreShown(store, good.id)
+      await isDeleted(store, bad.id)
+    }),
+  )
+
+  test.each(fields.run)("whatever is in %s of a waiting run, others are given and listed", (field) =>
+    each(field, async ({ store, write }, value) => {
+      const bad = await enqueued(store, richRun())
+      const good = await enqueued(store, aRun())
+      if (!(await write("run", bad.id, field, value))) return
+
+      await runsAreShown(store, good.id)
+      const given = await allGiven(store)
+      assert.ok(
+        given.some(({ id }) => id === good.id),
+        "the other is given",
+      )
+      await areHeldAndEnded(store, given, good.id)
+    }),
+  )
+
+  test.each(fields.run)("whatever is in %s of a running run, others keep their lease and end", (field) =>
+    each(field, async ({ store, write }, value) => {
+      const bad = await enqueued(store, richRun())
+      const good = await enqueued(store, aRun())
+      const given = await allGiven(store)
+      if (!(await write("run", bad.id, field, value))) return
+
+      const late = await enqueued(store, aRun())
+      await runsAreShown(store, good.id)
+      assert.ok(
+        (await allGiven(store)).some(({ id }) => id === late.id),
+        "another is given",
+      )
+      await areHeldAndEnded(store, given, good.id)
+    }),
+  )
+
+  test.each(fields.run)("whatever is in %s of a finished run, others are listed and pruned", (field) =>
+    each(field, async ({ store, write }, value) => {
+      const bad = await enqueued(store, richRun())
+      const good = await enqueued(store, aRun())
+      const given = await allGiven(store)
+      await store.transition(given.map((run) => succeed(run, { message: null, details: { a: 1 } })))
+      if (!(await write("run", bad.id, field, value))) return
+
+      await runsAreShown(store, good.id)
+      await store.transition(given.flatMap((run) => retry({ ...run, state: "succeeded" }, null) ?? []))
+      await store.prune(aPruning({ olderThanMs: -1_000_000 }))
+      await runsAreShown(store, null)
+      assert.ok((await store.findRuns({ ids: [good.id] }, aPage())).length <= 1)
+    }),
+  )
+}
+
+/** With something in every field. */
+function richRun(): NewRun {
+  return aRun({
+    payload: { a: 1 },
+    priority: 3,
+    trigger: "schedule:* * * * *",
+    missed: { from: 0, until: 1000, count: 2 },
+    liveKey: "live",
+    concurrencyKey: "key",
+    concurrencyLimit: 5,
+    retry: { attempts: 2, backoff: "fixed", baseMs: 1, maxMs: 1, jitter: 0 },
+    timeoutMs: 60_000,
+    by: "somebody",
+  })
+}
+
+async function schedulesAreShown(store: Store, goodId: string): Promise<void> {
+  const listed = await store.findSchedules({}, { afterId: null, limit: 10 })
+  for (const schedule of listed) jsonOf(scheduleView(schedule, new Set()))
+  assert.ok(
+    listed.some(({ id }) => id === goodId),
+    "the other is listed",
+  )
+}
+
+async function firesOnce(store: Store, goodId: string): Promise<void> {
+  const fired: string[] = []
+  for (let look = 0; look < 3; look++) {
+    const { due, now, nextDueAt } = await store.dueSchedules({ limit: 10 })
+    assert.ok(nextDueAt === null || Number.isSafeInteger(nextDueAt), `the next is due at ${nextDueAt}`)
+    const answers = await store.fire(due.map(({ schedule, facts }) => planFire(schedule, facts, now)))
+    fired.push(
+      ...due.flatMap(({ schedule }, index) => (answers[index]!.outcome === "done" ? [schedule.id] : [])),
+    )
+  }
+  assert.equal(fired.filter((id) => id === goodId).length, 1, "the other fires once")
+  assert.equal((await scheduleById(store, goodId)).lastError, null)
+}
+
+async function isDeleted(store: Store, id: string): Promise<void> {
+  const [schedule] = await store.findSchedules({ ids: [id] }, { afterId: null, limit: 1 })
+  if (schedule === undefined) return
+  assert.equal((await store.deleteSchedule(id, schedule.version)).outcome, "done", "it is deleted")
+}
+
+async function runsAreShown(store: Store, goodId: string | null): Promise<void> {
+  for (const run of await store.findRuns({}, aPage())) jsonOf(runView(run))
+  for (const orderBy of ["createdAt", "scheduledFor", "completedAt"] as const) {
+    for (const run of await store.findRuns({}, aPage({ orderBy }))) jsonOf(runView(run))
+  }
+  await store.countRuns({})
+  const paged = await pagedRuns(store, {}, { limit: 1 })
+  if (goodId === null) return
+  assert.ok(
+    paged.some(({ id }) => id === goodId),
+    "the other is on a page",
+  )
+}
+
+/** As a server or a command line writes it: an instant out of range would fail here. */
+function jsonOf(view: object): string {
+  return JSON.stringify(view)
+}
+
+async function allGiven(store: Store): Promise<readonly Run[]> {
+  const given: Run[] = []
+  for (let look = 0; look < 3; look++) {
+    const { runs, nextClaimableAt } = await store.claim(aClaim())
+    assert.ok(nextClaimableAt === null || Number.isFinite(nextClaimableAt), `the next at ${nextClaimableAt}`)
+    given.push(...runs)
+  }
+  return given
+}
+
+async function areHeldAndEnded(store: Store, given: readonly Run[], goodId: string): Promise<void> {
+  const { gone } = await store.heartbeat(aHeartbeat({ held: given.map((run) => heldRun(run)) }))
+  assert.ok(!gone.some(({ runId }) => runId === goodId), "the other keeps its lease")
+  const answers = await store.transition(given.map((run) => succeed(run, { message: null, details: null })))
+  const place = given.findIndex(({ id }) => id === goodId)
+  assert.deepEqual(answers[place], { outcome: "done" })
+  await runsAreShown(store, goodId)
+}

@@ -1,0 +1,132 @@
+import pg from "pg"
+import { afterAll, beforeAll } from "vitest"
+import { migratedDatabase } from "../../support/fresh-database.ts"
+import { DAMAGES, damagedFields, type Writable } from "../damaged-fields.ts"
+import { makeStore } from "./scratch.ts"
+
+let psql: pg.Client
+let store: ReturnType<typeof makeStore>
+
+beforeAll(async () => {
+  const url = await migratedDatabase()
+  store = makeStore(url)
+  await store.open()
+  psql = new pg.Client(url)
+  await psql.connect()
+  // What is in JSON is read whatever it is, also where a constraint would have refused it: it may be older than the constraint.
+  const { rows } = await psql.query(`
+    select format('alter table %s drop constraint %I', conrelid::regclass, conname) as statement
+    from pg_constraint
+    where conrelid in ('belfry.runs'::regclass, 'belfry.schedules'::regclass)
+      and contype = 'c'
+      and pg_get_constraintdef(oid) ~ 'jsonb|are_overrides|is_pause'`)
+  for (const { statement } of rows) await psql.query(statement)
+})
+afterAll(() => Promise.all([store.close(), psql.end()]))
+
+const JSONB = ["missed", "retry", "progress", "details", "attempts", "payload"]
+const INSTANTS = [
+  "created_at",
+  "scheduled_for",
+  "claimable_at",
+  "due_at",
+  "started_at",
+  "completed_at",
+  "ended_at",
+]
+const SCHEDULE_JSONB = ["payload", "triggers", "options", "overrides", "paused", "unsettled"]
+const SCHEDULE_INSTANTS = [
+  "created_at",
+  "updated_at",
+  "next_run_at",
+  "covered_until",
+  "finished_at",
+  "last_run_at",
+]
+
+const JSON_DAMAGES = [
+  ...[
+    "null",
+    "[]",
+    "{}",
+    "[null]",
+    "[1]",
+    "[{}]",
+    '"x"',
+    "7",
+    "-1",
+    "1e300",
+    '{"options": 5}',
+    '{"at": "x"}',
+    null,
+  ],
+  '[{"at": 1e300, "was": {"triggers": 5}, "by": null}]',
+  '[{"at": 1, "was": {"triggers": [null], "overrides": 7}, "by": null, "nextRunAt": 5}]',
+]
+const INSTANT_DAMAGES = [
+  "infinity",
+  "-infinity",
+  "0001-01-01",
+  "9999-01-01",
+  "294276-01-01",
+  "4713-01-01 BC",
+  null,
+]
+
+function damagesOf(field: string): readonly (string | null)[] {
+  if ([...JSONB, ...SCHEDULE_JSONB].includes(field)) return JSON_DAMAGES
+  return [...INSTANTS, ...SCHEDULE_INSTANTS].includes(field) ? INSTANT_DAMAGES : DAMAGES
+}
+
+async function open(): Promise<Writable> {
+  await psql.query("delete from belfry.runs; delete from belfry.schedules; delete from belfry.shares")
+  return {
+    store,
+    async write(kind, id, field, value) {
+      const text = `update belfry.${kind}s set "${field}" = $2 where id = $1`
+      return psql.query(text, [id, value]).then(
+        () => true,
+        () => false,
+      )
+    },
+  }
+}
+
+damagedFields(
+  open,
+  {
+    schedule: [
+      ...SCHEDULE_JSONB,
+      ...SCHEDULE_INSTANTS,
+      ...[
+        "version",
+        "revision",
+        "task",
+        "function",
+        "cron",
+        "timezone",
+        "priority",
+        "tags",
+        "run_count",
+        "fired_count",
+      ],
+    ],
+    run: [
+      ...JSONB,
+      ...INSTANTS,
+      ...[
+        "priority",
+        "attempt",
+        "failures",
+        "lost",
+        "concurrency_limit",
+        "timeout_ms",
+        "slot",
+        "state",
+        "task",
+      ],
+      ...["outcome", "triggered_by", "worker_id"],
+    ],
+  },
+  damagesOf,
+)

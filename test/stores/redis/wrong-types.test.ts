@@ -1,0 +1,117 @@
+import assert from "node:assert/strict"
+import { aClaim, aRun, aSchedule } from "belfry/store"
+import { describe, test } from "vitest"
+import { planFire } from "../../../src/core/fire.ts"
+import { succeed } from "../../../src/core/run.ts"
+import { aHeartbeat, aLogLine, aPruning, aWorker, heldRun } from "../../../src/store/laws/factories.ts"
+import { aPage, created, enqueued } from "../../../src/store/laws/steps.ts"
+import { aFreshStore, rejectsWith } from "./scratch.ts"
+
+/** Keys that somebody made something else of. */
+
+describe("the key of one record", () => {
+  test("a schedule's: the others fire and are listed", async () => {
+    const { store, client, prefix } = await aFreshStore()
+    const bad = await created(store, aSchedule({ nextRunAt: 1, coveredUntil: 0 }))
+    const good = await created(store, aSchedule({ nextRunAt: 1, coveredUntil: 0 }))
+    await client.set(`${prefix}:schedules:${bad.id}`, "text")
+
+    const { due, now } = await store.dueSchedules({ limit: 10 })
+    const answers = await store.fire(due.map(({ schedule, facts }) => planFire(schedule, facts, now)))
+
+    assert.deepEqual(
+      due.map(({ schedule }) => schedule.id),
+      [good.id],
+    )
+    assert.equal(answers[0]!.outcome, "done")
+    const listed = await store.findSchedules({}, { afterId: null, limit: 10 })
+    assert.deepEqual(
+      listed.map(({ id }) => id),
+      [good.id],
+    )
+    assert.deepEqual(await store.fire([{ ...planFire(bad, due[0]!.facts, now) }]), [{ outcome: "stale" }])
+  })
+
+  test("a waiting run's: the others are given", async () => {
+    const { store, client, prefix } = await aFreshStore()
+    const bad = await enqueued(store, aRun())
+    const good = await enqueued(store, aRun())
+    await client.set(`${prefix}:runs:${bad.id}`, "text")
+
+    const { runs } = await store.claim(aClaim())
+
+    assert.deepEqual(
+      runs.map(({ id }) => id),
+      [good.id],
+    )
+    const listed = await store.findRuns({}, aPage())
+    assert.deepEqual(
+      listed.map(({ id }) => id),
+      [good.id],
+    )
+  })
+
+  test.each(["runs", "attempts", "logs"])(
+    "a running run's, %s: its worker keeps the others",
+    async (kind) => {
+      const { store, client, prefix } = await aFreshStore()
+      const bad = await enqueued(store, aRun())
+      const good = await enqueued(store, aRun())
+      const { runs } = await store.claim(aClaim())
+      await client.set(`${prefix}:${kind}:${bad.id}`, "text")
+
+      const { gone } = await store.heartbeat(aHeartbeat({ held: runs.map((run) => heldRun(run)) }))
+      await store.appendLogs(runs.map((run) => aLogLine(run.id)))
+      const answers = await store.transition(
+        runs.map((run) => succeed(run, { message: null, details: null })),
+      )
+
+      assert.ok(!gone.some(({ runId }) => runId === good.id))
+      assert.deepEqual(answers[runs.findIndex(({ id }) => id === good.id)], { outcome: "done" })
+      assert.equal((await store.readLogs({ runId: good.id, after: null, limit: 10 })).length, 1)
+      assert.deepEqual(await store.readLogs({ runId: bad.id, after: null, limit: 0 }), [])
+      await store.prune(aPruning({ olderThanMs: -1_000_000 }))
+      assert.deepEqual(await store.findRuns({ ids: [good.id] }, aPage()), [])
+    },
+  )
+
+  test.each(["about", "whole"])("a worker's, %s: the others are listed", async (damage) => {
+    const { store, client, prefix } = await aFreshStore()
+    for (const id of ["bad", "good"]) await store.heartbeat(aHeartbeat({ worker: aWorker({ id }) }))
+    await (damage === "about"
+      ? client.hset(`${prefix}:workers:bad`, "about", "{damaged")
+      : client.set(`${prefix}:workers:bad`, "text"))
+
+    const workers = await store.findWorkers({ afterId: null, limit: 10 })
+
+    assert.ok(workers.some(({ id }) => id === "good"))
+  })
+
+  test("a queue's: the runs of other tasks are given", async () => {
+    const { store, client, prefix } = await aFreshStore()
+    await enqueued(store, aRun({ task: "bad" }))
+    const good = await enqueued(store, aRun({ task: "good" }))
+    await client.set(`${prefix}:queue:0:bad`, "text")
+
+    const tasks = ["bad", "good"].map((name) => ({ name, leaseMs: 600_000 }))
+    const { runs } = await store.claim(aClaim({ tasks }))
+
+    assert.deepEqual(
+      runs.map(({ id }) => id),
+      [good.id],
+    )
+  })
+})
+
+describe("a key that belongs to all", () => {
+  test.each(["due", "schema", "live"])("%s is named by the error", async (name) => {
+    const { store, client, prefix } = await aFreshStore()
+    await created(store, aSchedule({ nextRunAt: 1, coveredUntil: 0 }))
+    await client.del(`${prefix}:${name}`)
+    await client.rpush(`${prefix}:${name}`, "text")
+
+    const error = await rejectsWith("BELFRY_STORE_UNFIT", store.dueSchedules({ limit: 10 }), /wrong type/)
+
+    assert.ok(error.message.includes(`${prefix}:${name} is a list instead of a `), error.message)
+  })
+})

@@ -1,0 +1,45 @@
+import { onTestFinished } from "vitest"
+import { RUN_COLUMNS } from "../../../src/stores/sqlite/rows.ts"
+import { SCHEDULE_COLUMNS } from "../../../src/stores/sqlite/schedule-rows.ts"
+import { damagedFields } from "../damaged-fields.ts"
+import { aStoreAndItsDatabase } from "./scratch.ts"
+
+let opened: Awaited<ReturnType<typeof aStoreAndItsDatabase>> | null = null
+const finished = () => {
+  opened = null
+}
+
+damagedFields(
+  async () => {
+    // One file for all that a test writes: to make one takes longer than everything else.
+    onTestFinished(finished)
+    opened ??= await aStoreAndItsDatabase(":memory:")
+    const { store, database } = opened
+    database.exec("delete from belfry_runs; delete from belfry_schedules; delete from belfry_shares")
+    return {
+      store,
+      async write(kind, id, field, value) {
+        // As a literal: the driver binds no number beyond what JavaScript can count.
+        const literal = value === null ? "null" : isNumber(value) ? value : `'${value}'`
+        try {
+          database.exec(`update belfry_${kind}s set ${field} = ${literal} where id = '${id}'`)
+          return true
+        } catch {
+          return false
+        }
+      },
+    }
+  },
+  { schedule: columnsIn(SCHEDULE_COLUMNS), run: columnsIn(RUN_COLUMNS) },
+)
+
+function columnsIn(list: string): readonly string[] {
+  return list
+    .split(",")
+    .map((column) => column.trim())
+    .filter((column) => column !== "id")
+}
+
+function isNumber(value: string): boolean {
+  return /^-?\d+(\.\d+)?(e\d+)?$/.test(value)
+}
