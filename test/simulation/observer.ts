@@ -3,6 +3,7 @@ import type { FirePlan } from "../../src/core/plan.ts"
 import {
   firstClaimableAt,
   isFinished,
+  isGivenUp,
   isRange,
   LOST_MAX,
   type NewRun,
@@ -258,8 +259,8 @@ export class Observer {
       this.#violate("I12", `${known.id} forgot a failure`)
     if (change.failures > this.#options.attemptsAllowed(known.task))
       this.#violate("I12", `${known.id} failed ${change.failures} times`)
-    if (change.outcome === "released") this.note("released")
-    if (change.outcome === "lost") this.#onGivenUp(known)
+    if (isGivenUp(change)) this.#onGivenUp(known)
+    else if (change.outcome === "released") this.note("released")
     if (change.state === "cancelled")
       this.note(known.state === "running" ? "cancelled while running" : "cancelled while pending")
     const dueAt = change.claimableInMs === null ? known.dueAt : now + change.claimableInMs
