@@ -58,6 +58,7 @@ if call('HGET', schedule_key(ARGV[1]), 'version') ~= ARGV[2] then
   return 0
 end
 remove_schedule(ARGV[1])
+call('PUBLISH', prefix .. ':news', 'schedules')
 return 1
 `,
 )
