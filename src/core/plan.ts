@@ -42,6 +42,8 @@ export interface FirePlan {
   readonly runs: readonly NewRun[]
   /** Runs that give way to the new one. Sent before the plan: cancelling one twice changes nothing. */
   readonly cancels: readonly RunChange[]
+  /** An operator's step, such as a pause: the store hints at `schedules`, so that processes read theirs again. */
+  readonly isSteered?: boolean
 }
 
 /** Everything up to `now` counts as settled; due at the first occurrence after it. Fires nothing. */

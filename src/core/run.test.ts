@@ -151,13 +151,16 @@ test("every attempt but the first is confirmed before it is performed", () => {
 test("a run that cost too many workers is failed as lost", () => {
   const first = anAttempt({ attempt: 1, outcome: "unconfirmed" })
   const { error } = giveUp({ ...aRunRef({ lost: 2 }), attempts: [first] })
-  assert.equal(error, "Lost: 3 workers fell silent while performing this run.")
+  assert.equal(
+    error,
+    "Lost: 2 attempts were confirmed by workers that then fell silent. Attempt 1 was not confirmed, and may have begun.",
+  )
   assert.deepInclude(giveUp({ ...aRunRef({ lost: 3 }), attempts: [] }), {
     state: "failed",
-    outcome: "lost",
+    outcome: "released",
     reason: "lost",
     claimableInMs: null,
-    error: "Lost: 3 workers fell silent while performing this run.",
+    error: "Lost: 3 attempts were confirmed by workers that then fell silent.",
   })
 })
 

@@ -177,6 +177,9 @@ export const ATTEMPTS_KEPT = 50
 /** After this many workers fell silent over one run it is failed as `lost`: it is probably what killed them. */
 export const LOST_MAX = 3
 
+/** The reason of a run that was failed after so many. */
+const LOST = "lost"
+
 export const UNFINISHED: readonly RunState[] = ["pending", "running"]
 
 /** Whether a record stands for several occurrences that did not become runs. */
@@ -228,10 +231,16 @@ export function release(run: RunRef, reason: string): RunChange {
   return { ...stepOf(run, "pending", "released"), reason }
 }
 
-/** The end of a run that has cost too many workers. */
+/** The end of a run that has cost too many workers. The attempt that ends it doesn't perform it, so it isn't lost itself. */
 export function giveUp(run: RunRef & Lives): RunChange {
-  const error = `Lost: ${workersLostBy(run)} workers fell silent while performing this run.`
-  return { ...stepOf(run, "failed", "lost"), error, reason: "lost" }
+  const first = isFirstUnconfirmed(run) ? " Attempt 1 was not confirmed, and may have begun." : ""
+  const error = `Lost: ${run.lost} attempts were confirmed by workers that then fell silent.${first}`
+  return { ...stepOf(run, "failed", "released"), error, reason: LOST }
+}
+
+/** Whether a change is the end of a run that has cost too many workers. */
+export function isGivenUp({ state, outcome, reason }: RunChange): boolean {
+  return state === "failed" && outcome === "released" && reason === LOST
 }
 
 /** Whether the run has cost so many workers that it is probably what ended them. */
@@ -245,9 +254,13 @@ type Lives = Pick<Run, "lost" | "attempts">
  * A worker confirms every attempt but the first before it performs it, so those that stayed unconfirmed cost nothing. Of the
  * first it isn't known whether it was begun, and it counts.
  */
-function workersLostBy({ lost, attempts }: Lives): number {
+function workersLostBy(run: Lives): number {
+  return run.lost + (isFirstUnconfirmed(run) ? 1 : 0)
+}
+
+function isFirstUnconfirmed({ attempts }: Lives): boolean {
   const first = attempts[0]
-  return lost + (first?.attempt === 1 && first.outcome === "unconfirmed" ? 1 : 0)
+  return first?.attempt === 1 && first.outcome === "unconfirmed"
 }
 
 /** Whether a worker must have confirmed an attempt before it may perform it; the first costs no round trip. */

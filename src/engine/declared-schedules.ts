@@ -9,12 +9,15 @@ import type { Logger } from "./logger.ts"
 import { Loop } from "./loop.ts"
 
 const PAGE = 500
+/** Others may edit schedules all the time, and each edit is a hint to every process. */
+const READ_EVERY_MS = 1_000
 /** A schedule that is gone for longer was deleted: a store notices within this time that it has lost something. */
 const GONE_KEPT_MS = 5 * MINUTE
 
 /**
  * The stored schedules that this process declares, as last seen: what it goes on with if they can't be read any more. Read
- * again at every poll, so that a pause made by somebody else is honoured then, too. A store that has lost them gets them back.
+ * again at every hint about schedules and at every poll, so that a pause made by somebody else is honoured then, too. A store
+ * that has lost them gets them back.
  */
 export class DeclaredSchedules {
   readonly #store: Store
@@ -23,13 +26,17 @@ export class DeclaredSchedules {
   /** Not there any more, since when by our own clock: deleted, or lost by a store that says so only after several polls. */
   readonly #gone = new Map<string, { readonly schedule: Schedule; readonly since: number }>()
   readonly #loop: Loop
+  readonly #onRead: (schedules: readonly Schedule[]) => void
   #ids: readonly string[] = []
   #isToRestore = false
+  /** By the monotonic clock: whoever wakes us, not before. */
+  #nextReadAt = Number.NEGATIVE_INFINITY
 
-  constructor(context: { store: Store; clock: Clock; logger: Logger; events: Events; pollMs: number }) {
+  constructor(context: DeclaredSchedulesContext) {
     const { logger, events } = context
     this.#store = context.store
     this.#clock = context.clock
+    this.#onRead = context.onRead
     this.#loop = new Loop({
       clock: context.clock,
       longestSleepMs: context.pollMs,
@@ -46,6 +53,11 @@ export class DeclaredSchedules {
   start(ids: readonly string[]): void {
     this.#ids = ids
     if (ids.length > 0) this.#loop.start()
+  }
+
+  /** Somebody may have changed them. */
+  wake(): void {
+    this.#loop.wake()
   }
 
   /** The store may have lost them. */
@@ -69,13 +81,17 @@ export class DeclaredSchedules {
   }
 
   async #read(): Promise<number> {
+    const tooEarlyMs = this.#nextReadAt - this.#clock.monotonic()
+    if (tooEarlyMs > 0 && !this.#isToRestore) return tooEarlyMs
     if (this.#isToRestore) await this.#putBack()
+    this.#nextReadAt = this.#clock.monotonic() + READ_EVERY_MS
     const found: Schedule[] = []
     for (let start = 0; start < this.#ids.length; start += PAGE) {
       const ids = this.#ids.slice(start, start + PAGE)
       found.push(...(await this.#store.findSchedules({ ids }, { afterId: null, limit: PAGE })))
     }
     this.#note(found)
+    this.#onRead(found)
     return Number.POSITIVE_INFINITY
   }
 
@@ -95,4 +111,14 @@ export class DeclaredSchedules {
     this.#gone.clear()
     this.#isToRestore = false
   }
+}
+
+export interface DeclaredSchedulesContext {
+  readonly store: Store
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly events: Events
+  readonly pollMs: number
+  /** All that are there, as just read. */
+  onRead(schedules: readonly Schedule[]): void
 }

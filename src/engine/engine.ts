@@ -45,7 +45,10 @@ export class Engine {
     this.#worker = new Worker({ ...context, id: context.worker })
     // Some stores give no hints: what this process fires, its own worker must not wait for.
     this.#local = new LocalFiring({ ...context, onFired: () => this.#worker.wake() })
-    this.#declared = new DeclaredSchedules(context)
+    this.#declared = new DeclaredSchedules({
+      ...context,
+      onRead: (schedules) => this.#local.refresh(schedules),
+    })
     this.#unoffered = new UnofferedTasks(context)
     this.#pruning = createPruning({ ...context, everyMs: PRUNE_EVERY_MS })
     this.#firing = new Firing({
@@ -150,7 +153,10 @@ export class Engine {
 
   /** Something may have become due: look now rather than at the next poll. */
   hint(hint: Hint): void {
-    if (hint === "schedules") this.#firing.wake()
+    if (hint === "schedules") {
+      this.#firing.wake()
+      this.#declared.wake()
+    }
     if (hint === "runs") this.#worker.wake()
     if (hint === "cancelled") this.#worker.check()
     if (hint === "forgotten") this.#recover()

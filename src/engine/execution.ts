@@ -63,6 +63,7 @@ export class Execution {
   #controller: AbortController | null = null
   #completion: Completion | null = null
   #abortedBy: RunAborted | null = null
+  #hasBegun = false
   #progress: Progress | null = null
   #storedProgress: Progress | null = null
   /** While the task is performing. */
@@ -104,6 +105,11 @@ export class Execution {
     return this.#abortedBy?.why === "cancelled"
   }
 
+  /** Whether the task was called. */
+  get hasBegun(): boolean {
+    return this.#hasBegun
+  }
+
   /** What the next heartbeat should carry; null if there is nothing new. */
   get unsentProgress(): Progress | null {
     return this.#progress === this.#storedProgress ? null : this.#progress
@@ -117,6 +123,7 @@ export class Execution {
   async perform(): Promise<RunChange | null> {
     if (this.#abortedBy !== null) return this.#changeFor({ kind: "aborted", cause: this.#abortedBy })
     if (isPoison(this.run)) return giveUp(this.run)
+    this.#hasBegun = true
     const timeoutMs = this.#timeoutMs
     const cancelTimeout =
       timeoutMs === null ? null : this.#clock.setTimer(timeoutMs, () => this.abort("timeout"))

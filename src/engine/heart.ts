@@ -1,5 +1,5 @@
 import { describeThrown } from "../core/thrown.ts"
-import type { HeldRun, Store, Worker as WorkerRecord } from "../store/store.ts"
+import type { HeartbeatAnswer, HeldRun, Store, Worker as WorkerRecord } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
 import type { Events } from "./events.ts"
 import type { Execution } from "./execution.ts"
@@ -20,15 +20,16 @@ const PROGRESS_AFTER_MS = 1_000
 /**
  * One heartbeat for all that a worker holds. It beats three times a lease while anything is held, and rarely otherwise.
  * It also watches its own failures: a lease that wasn't extended in time is treated as lost before it has ended, because
- * another worker may take the run in that very moment.
+ * another worker may take the run in that very moment. An attempt that waits for its confirmation is given back instead: the
+ * store may count it as begun, and its worker alone knows that it wasn't.
  */
 export class Heart {
   readonly #context: HeartContext
   readonly #loop: Loop
   /** What is held. By our own monotonic clock: when each lease, if not extended, must be given up. */
   readonly #deadlines = new Map<Execution, number>()
-  /** What waits for the store's answer before it begins. */
-  readonly #unconfirmed = new Map<Execution, () => void>()
+  /** What waits for the store's answer before it begins. Nothing is being done under its lease, so it may wait beyond it. */
+  readonly #unbegun = new Map<Execution, (isToBegin: boolean) => void>()
   readonly #watch: Alarm
   readonly #nextBeat: Alarm
 
@@ -89,18 +90,21 @@ export class Heart {
     this.#nextBeat.setFor(askedAt + execution.leaseMs / 3)
   }
 
-  /** Tells the store at once that this attempt begins. Resolves when the store has answered, or the execution was aborted. */
-  confirm(execution: Execution): Promise<void> {
+  /**
+   * Tells the store at once that this attempt begins. Resolves when the store has answered, or the execution was aborted. False:
+   * the attempt must not begin, although the store may have heard that it does.
+   */
+  confirm(execution: Execution): Promise<boolean> {
     return new Promise((resolve) => {
-      this.#unconfirmed.set(execution, resolve)
+      this.#unbegun.set(execution, resolve)
       this.#loop.wake()
     })
   }
 
   /** Ends the wait of `confirm`. */
-  endWait(execution: Execution): void {
-    this.#unconfirmed.get(execution)?.()
-    this.#unconfirmed.delete(execution)
+  endWait(execution: Execution, isToBegin = true): void {
+    this.#unbegun.get(execution)?.(isToBegin)
+    this.#unbegun.delete(execution)
   }
 
   /** There is progress to store. */
@@ -114,15 +118,11 @@ export class Heart {
   }
 
   async #beat(): Promise<number> {
-    const { store, clock } = this.#context
+    const { clock } = this.#context
     const held = [...this.#deadlines.keys()]
     const heldRuns = held.map(heldRunOf)
     const sentAt = clock.monotonic()
-    const answer = await store.heartbeat({
-      worker: this.#context.describe(),
-      isLeaving: false,
-      held: heldRuns,
-    })
+    const answer = await this.#send(held, heldRuns)
     held.forEach((execution, index) => {
       const { progress } = heldRuns[index]!
       if (progress !== null) execution.onProgressStored(progress)
@@ -132,13 +132,41 @@ export class Heart {
       // It may have ended while the beat was under way.
       if (!this.#deadlines.has(execution)) continue
       const why = gone.get(`${execution.run.id} ${execution.run.attempt}`)
-      if (why === undefined) {
-        this.#extend(execution, sentAt)
-        this.endWait(execution)
-      } else this.#lose(execution, why)
+      if (why === undefined) this.#keep(execution, sentAt)
+      else this.#lose(execution, why)
     }
     // The store has counted what this beat named. Others judge by it until the next beat, also if all of it is gone.
-    return rhythmOf([...held, ...this.#deadlines.keys()])
+    const rhythmMs = rhythmOf([...held, ...this.#deadlines.keys()])
+    return Math.max(0, rhythmMs - (clock.monotonic() - sentAt))
+  }
+
+  async #send(held: readonly Execution[], heldRuns: readonly HeldRun[]): Promise<HeartbeatAnswer> {
+    const { store, describe } = this.#context
+    try {
+      return await store.heartbeat({ worker: describe(), isLeaving: false, held: heldRuns })
+    } catch (error) {
+      const now = this.#context.clock.monotonic()
+      for (const execution of held)
+        if (this.#unbegun.has(execution) && this.#deadlines.get(execution)! <= now) this.#giveUp(execution)
+      throw error
+    }
+  }
+
+  /** The store has extended the lease; counted from when it was asked to, to err on the early side. */
+  #keep(execution: Execution, sentAt: number): void {
+    const elapsedMs = this.#context.clock.monotonic() - sentAt
+    if (this.#unbegun.has(execution) && isLeaseSpent(execution.leaseMs, elapsedMs)) {
+      this.#giveUp(execution)
+      return
+    }
+    this.#extend(execution, sentAt)
+    this.endWait(execution)
+  }
+
+  /** The attempt was never begun, and the store may take it for begun. */
+  #giveUp(execution: Execution): void {
+    this.#deadlines.delete(execution)
+    this.endWait(execution, false)
   }
 
   #lose(execution: Execution, why: "cancelled" | "lost"): void {
@@ -156,6 +184,8 @@ export class Heart {
   #giveUpOverdue(): void {
     const now = this.#context.clock.monotonic()
     for (const [execution, deadline] of this.#deadlines) {
+      // Judged when the beat that confirms it has ended.
+      if (this.#unbegun.has(execution)) continue
       if (deadline <= now) this.#lose(execution, "lost")
       else this.#watch.setFor(deadline)
     }

@@ -66,6 +66,18 @@ export class LocalFiring {
     this.#loop.wake()
   }
 
+  /** The declared ones could be read after all, though perhaps not all that firing needs: a pause made meanwhile counts. */
+  refresh(schedules: readonly Schedule[]): void {
+    if (this.#standIns.size === 0) return
+    const stored = new Map(schedules.map((schedule) => [schedule.id, schedule]))
+    for (const [id, { coveredUntil }] of this.#standIns) {
+      const schedule = stored.get(id)
+      if (schedule === undefined) this.#standIns.delete(id)
+      else this.#standIns.set(id, standInFor(schedule, coveredUntil!))
+    }
+    this.#loop.wake()
+  }
+
   /** They can be read again, and whatever was fired meanwhile is found there by its id. */
   stepBack(): void {
     if (this.#standIns.size === 0) return
@@ -102,10 +114,14 @@ export class LocalFiring {
    * it makes no difference when the stored schedules can be read again, be it in the middle of this.
    */
   async #fireStandIn(schedule: Schedule, now: Instant): Promise<void> {
+    // It was read again, or all can be, since this turn began.
+    if (this.#standIns.get(schedule.id) !== schedule) return
     const plan = planFire(schedule, await this.#factsOf(schedule), now)
     const runs = plan.runs.filter((run) => run.state === "pending")
     await this.#enqueue(schedule, { ...plan, runs })
-    if (this.#standIns.has(schedule.id)) this.#standIns.set(schedule.id, { ...schedule, ...plan.progress })
+    // A schedule that was read again meanwhile stays as it was read.
+    if (this.#standIns.get(schedule.id) === schedule)
+      this.#standIns.set(schedule.id, { ...schedule, ...plan.progress })
   }
 
   async #factsOf(schedule: Schedule): Promise<FireFacts> {

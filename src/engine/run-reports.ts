@@ -1,5 +1,5 @@
 import { latenessMs } from "../core/lateness.ts"
-import { isFinished, type Run, type RunChange } from "../core/run.ts"
+import { isFinished, isGivenUp, type Run, type RunChange } from "../core/run.ts"
 import type { Events } from "./events.ts"
 import type { Logger } from "./logger.ts"
 
@@ -52,8 +52,8 @@ const WORDS = {
 /** What the change that ended an attempt means to somebody who listens. */
 function endingOf(change: RunChange) {
   const { error, message, details } = change
+  if (isGivenUp(change)) return { type: "lost", error } as const
   if (change.outcome === "released") return { type: "released" } as const
-  if (change.outcome === "lost") return { type: "lost", error } as const
   if (!isFinished(change.state))
     return { type: "retrying", error, retryInMs: change.claimableInMs ?? 0 } as const
   return change.state === "succeeded"

@@ -1,4 +1,4 @@
-import { mustBeConfirmed, type Run, type RunChange } from "../core/run.ts"
+import { isPoison, mustBeConfirmed, type Run, type RunChange, release } from "../core/run.ts"
 import { describeThrown } from "../core/thrown.ts"
 import type { Claimed, Store, Worker as WorkerRecord } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
@@ -182,9 +182,7 @@ export class Worker {
   async #finish(execution: Execution): Promise<void> {
     const { run } = execution
     try {
-      if (mustBeConfirmed(run) && !execution.isAborted) await this.#heart.confirm(execution)
-      if (!execution.isAborted) reportStart(this.#context, run)
-      const change = await execution.perform()
+      const change = await this.#perform(execution)
       if (change !== null) await this.#end(execution, change)
       else if (execution.wasCancelled) reportCancelled(this.#context, run)
       else reportRefused(this.#context, run)
@@ -194,12 +192,27 @@ export class Worker {
         "The run's end can't be stored",
       )
       this.#context.events.error(error, "worker")
+      // It is still ours in the store, and would count as lost: it is given back when the store answers again.
+      if (!execution.hasBegun) this.#lostAnswers.suspect(execution.leaseMs)
     }
     if (this.#running.get(run.id) === execution) this.#running.delete(run.id)
     this.#heart.release(execution)
     if (this.#running.size === 0) this.#whenEmpty?.()
     this.#noteIdle()
     this.#makeRoom(run.concurrencyLimit !== null)
+  }
+
+  /** The change that ends the attempt; null if the run is no longer ours to change. */
+  async #perform(execution: Execution): Promise<RunChange | null> {
+    const { run } = execution
+    // A run that has cost too many workers only ends here: nothing begins.
+    if (isPoison(run)) return execution.perform()
+    if (mustBeConfirmed(run) && !execution.isAborted) {
+      const isToBegin = await this.#heart.confirm(execution)
+      if (!isToBegin) return release(run, "The store confirmed the attempt too late for it to begin")
+    }
+    if (!execution.isAborted) reportStart(this.#context, run)
+    return execution.perform()
   }
 
   /**

@@ -43,7 +43,8 @@ export async function steerSchedule(
     }
     const plan = await plannedBy(store, schedule, facts, (known) => decide(schedule, known, now))
     if (plan === null) return schedule
-    if (accepted(await offer(store, plan)).outcome === "done") return { ...schedule, ...plan.progress }
+    if (accepted(await offer(store, { ...plan, isSteered: true })).outcome === "done")
+      return { ...schedule, ...plan.progress }
   }
   throw tooManyTries(id)
 }

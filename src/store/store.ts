@@ -147,7 +147,8 @@ export function kindOfStore(store: Store): string {
 }
 
 /**
- * What may have happened: something about schedules, runs to claim, or held runs that were taken away. And `forgotten`: the
+ * What may have happened: something about schedules, runs to claim, or held runs that were taken away. A fire that goes on as
+ * expected is no news about its schedule: one that makes it due sooner is, and so is a plan that `isSteered`. And `forgotten`: the
  * store has lost something it had confirmed. Only stores that can notice say it, each to its own listeners, once for a loss.
  */
 export type Hint = "schedules" | "runs" | "cancelled" | "forgotten"

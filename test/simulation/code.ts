@@ -36,6 +36,7 @@ export function applicationFor(
   })
   const flaky = defineTask({
     name: "flaky",
+    lease: "5s",
     retry: { attempts: 4, delay: "10s" },
     run: async (context) => {
       witness(context)

@@ -10,6 +10,8 @@ export interface Weather {
   hasNoSchedules: boolean
   /** Calls are slow. */
   isSlow: boolean
+  /** Heartbeats take up to this long each way: nearly a lease, there and back. */
+  beatTravelMs: number
   /** The share of calls whose request, or whose answer, is lost. */
   requestLoss: number
   replyLoss: number
@@ -19,6 +21,7 @@ export const CALM: Weather = {
   isDown: false,
   hasNoSchedules: false,
   isSlow: false,
+  beatTravelMs: 0,
   requestLoss: 0,
   replyLoss: 0,
 }
@@ -47,7 +50,7 @@ export function linkTo(store: Store, context: LinkContext): Store {
       const isOut = weather.isDown || (weather.hasNoSchedules && OF_SCHEDULES.has(name))
       if (isOut || chance.isLucky(weather.requestLoss)) return void failLater()
       const isReplyLost = chance.isLucky(weather.replyLoss)
-      const travel = () => (weather.isSlow ? chance.between(1, 400) : 0)
+      const travel = () => travelMs(name, weather, chance)
       const perform = () =>
         operation().then(
           (answer) => {
@@ -83,6 +86,11 @@ export function linkTo(store: Store, context: LinkContext): Store {
     countRuns: (...args) => call("countRuns", () => store.countRuns(...args)),
     findWorkers: (...args) => call("findWorkers", () => store.findWorkers(...args)),
   }
+}
+
+function travelMs(name: string, { isSlow, beatTravelMs }: Weather, chance: Chance): number {
+  if (name === "heartbeat" && beatTravelMs > 0) return chance.between(beatTravelMs - 200, beatTravelMs)
+  return isSlow ? chance.between(1, 400) : 0
 }
 
 function later(timeline: Timeline, delayMs: number, action: () => void): void {

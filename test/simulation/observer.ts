@@ -3,6 +3,7 @@ import type { FirePlan } from "../../src/core/plan.ts"
 import {
   firstClaimableAt,
   isFinished,
+  isGivenUp,
   isRange,
   LOST_MAX,
   type NewRun,
@@ -13,10 +14,14 @@ import {
 import type { Schedule } from "../../src/core/schedule.ts"
 import { AHEAD_MAX_MS } from "../../src/engine/burst.ts"
 import { OccurrenceLedger } from "./occurrence-ledger.ts"
-import { expectedOccurrences } from "./oracle.ts"
+import { expectedOccurrences, isOwed } from "./oracle.ts"
+import type { Troubles } from "./troubles.ts"
 
 /** How long after its look at the records a plan may reach the store: two calls by a slow network, and a deadline. */
 const RANGE_TRAVELS_MS = 10_000
+
+/** How long after an edit a process that is in touch with the store may not know of it: a hint, a second, and a slow read. */
+const EDIT_TRAVELS_MS = 10_000
 
 /**
  * Stands before the store, sees every operation in the order it took effect, and keeps a record of its own: what must be
@@ -26,6 +31,8 @@ export class Observer {
   readonly violations: string[] = []
   readonly situations = new Map<string, number>()
   readonly #schedules = new Map<string, Schedule>()
+  /** When an operator last changed each, or deleted it. */
+  readonly #changedAt = new Map<string, Instant>()
   readonly #runs = new Map<string, Known>()
   readonly #unfinished = new Map<string, Known>()
   readonly #everCreated = new Set<string>()
@@ -63,11 +70,13 @@ export class Observer {
       this.#checkCovered(known, known.coveredUntil ?? now, schedule.coveredUntil ?? now, "an edit")
       if (schedule.revision > known.revision) this.note("edited")
     }
+    if (schedule.revision !== known?.revision) this.#changedAt.set(schedule.id, this.#options.troubles.now)
     this.#schedules.set(schedule.id, { ...schedule, version })
   }
 
   onDelete(id: string): void {
     this.#mix(`delete ${id}`)
+    this.#changedAt.set(id, this.#options.troubles.now)
     this.#schedules.delete(id)
   }
 
@@ -83,6 +92,7 @@ export class Observer {
       this.#violate("I5", `${plan.scheduleId} was fired at version ${plan.ifVersion}, which had passed`)
       return
     }
+    if (plan.isSteered === true) this.#changedAt.set(known.id, this.#options.troubles.now)
     const runs = plan.runs.filter((run) => run.state === "pending")
     if (known.paused !== null && runs.length > 0 && (known.paused.until ?? now + 1) > now) {
       this.#violate("I2", `${known.id} fired while it was paused`)
@@ -152,8 +162,23 @@ export class Observer {
     if (run.scheduleId !== null && run.state === "skipped" && run.reason !== "overlap")
       this.#violate("I2", `${run.id} was recorded from memory: only the stored schedule knows`)
     if (outcome !== "created") return
-    if (run.triggeredBy === "schedule") this.note("fired from memory")
+    if (run.triggeredBy === "schedule") {
+      this.note("fired from memory")
+      this.#checkFromMemory(run, now)
+    }
     this.#onCreated(run, now)
+  }
+
+  /** I2: who fires from memory knows what was changed while it was in touch with the store. */
+  #checkFromMemory(run: NewRun, now: Instant): void {
+    const known = this.#schedules.get(run.scheduleId!)
+    if (known !== undefined && isOwed(known, run.scheduledFor!, now)) return
+    this.note("fired from memory after an edit")
+    const { troubles } = this.#options
+    const changedAt = this.#changedAt.get(run.scheduleId!) ?? troubles.now
+    const heardAt = changedAt + EDIT_TRAVELS_MS
+    if (heardAt < troubles.now && troubles.wereNone(changedAt, heardAt))
+      this.#violate("I2", `${run.id} was fired from memory, ${troubles.now - changedAt} ms after an edit`)
   }
 
   #onCreated(run: NewRun, now: Instant): void {
@@ -176,8 +201,8 @@ export class Observer {
       waitsSince: Math.max(now, dueAt),
       scheduledFor: run.scheduledFor,
     }
-    const untried = { attempt: 0, failures: 0, lost: 0, leaseEndsAt: 0, workerId: "", isConfirmed: false }
-    this.#keep({ ...known, ...untried, state: run.state })
+    const untried = { attempt: 0, failures: 0, lost: 0, leaseEndsAt: 0, workerId: "" }
+    this.#keep({ ...known, ...untried, isConfirmed: false, claimedAt: 0, state: run.state })
   }
 
   onClaim(run: Run, now: Instant): void {
@@ -207,6 +232,7 @@ export class Observer {
       if (run.lost !== known.lost + (known.isConfirmed ? 1 : 0))
         this.#violate("I12", `${run.id} lost ${known.lost} workers, and ${run.lost} are counted`)
       if (!known.isConfirmed) this.note("taken over before it was begun")
+      else this.#checkBegun(known)
     }
     if (run.failures !== known.failures)
       this.#violate("I12", `${run.id} has ${run.failures} failures; ${known.failures} were stored`)
@@ -216,11 +242,19 @@ export class Observer {
       attempt: run.attempt,
       lost: run.lost,
       isConfirmed: false,
+      claimedAt: this.#options.troubles.now,
       dueAt,
       leaseEndsAt: run.claimableAt!,
       workerId: run.workerId!,
     })
     this.#checkConcurrency(run)
+  }
+
+  /** I12: an attempt counts as lost only if it was begun, or something happened to its worker. */
+  #checkBegun({ id, attempt, claimedAt, workerId }: Known): void {
+    const { troubles } = this.#options
+    if (this.#started.has(`${id} ${attempt}`) || !troubles.wereNone(claimedAt, troubles.now)) return
+    this.#violate("I12", `${id} lost attempt ${attempt}, which ${workerId} never began`)
   }
 
   #checkConcurrency(run: Run): void {
@@ -258,8 +292,12 @@ export class Observer {
       this.#violate("I12", `${known.id} forgot a failure`)
     if (change.failures > this.#options.attemptsAllowed(known.task))
       this.#violate("I12", `${known.id} failed ${change.failures} times`)
-    if (change.outcome === "released") this.note("released")
-    if (change.outcome === "lost") this.#onGivenUp(known)
+    if (isGivenUp(change)) this.#onGivenUp(known)
+    else if (change.outcome === "released") {
+      this.note("released")
+      if (known.isConfirmed && !this.#started.has(`${known.id} ${known.attempt}`))
+        this.note("given back unbegun")
+    }
     if (change.state === "cancelled")
       this.note(known.state === "running" ? "cancelled while running" : "cancelled while pending")
     const dueAt = change.claimableInMs === null ? known.dueAt : now + change.claimableInMs
@@ -312,6 +350,7 @@ export interface ObserverOptions {
   attemptsAllowed(task: string): number
   /** Nothing goes wrong in this world: a lease can't be lost. */
   readonly isCalm: boolean
+  readonly troubles: Troubles
 }
 
 interface Known {
@@ -332,6 +371,8 @@ interface Known {
   readonly workerId: string
   /** Whether a heartbeat has told of the newest attempt. */
   readonly isConfirmed: boolean
+  /** By the simulation's own time. */
+  readonly claimedAt: Instant
 }
 
 /** An edit turns what had its nominal time into a run that waits for its due time. */

@@ -1,5 +1,5 @@
 import { DAY, HOUR, type Instant, MINUTE } from "../../src/core/instant.ts"
-import type { ScheduleDefinition } from "../../src/core/schedule.ts"
+import type { Schedule, ScheduleDefinition } from "../../src/core/schedule.ts"
 import type { Trigger } from "../../src/core/timetable.ts"
 
 /**
@@ -19,6 +19,14 @@ export function expectedOccurrences(
   return [...found]
     .filter((at) => (startsAt === null || at >= startsAt) && (endsAt === null || at <= endsAt))
     .sort((a, b) => a - b)
+}
+
+/** Whether the schedule, as it is stored, may fire this occurrence. */
+export function isOwed(known: Schedule, at: Instant, now: Instant): boolean {
+  if (!known.enabled || (known.paused !== null && (known.paused.until ?? now + 1) > now)) return false
+  const override = known.overrides.find(({ scheduledFor }) => scheduledFor === at)
+  if (override !== undefined) return override.dueAt !== null
+  return expectedOccurrences(known, at - 1, at).length === 1
 }
 
 function occurrencesOf(

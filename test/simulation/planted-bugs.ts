@@ -1,7 +1,8 @@
 import { HOUR, MINUTE, SECOND } from "../../src/core/instant.ts"
 import { runIdOf } from "../../src/core/occurrence.ts"
 import { type FirePlan, NO_FACTS } from "../../src/core/plan.ts"
-import { isRange, type Run } from "../../src/core/run.ts"
+import { isRange, type Run, type RunChange } from "../../src/core/run.ts"
+import type { Schedule } from "../../src/core/schedule.ts"
 import type { DueSchedules, Store } from "../../src/store/store.ts"
 import type { Planted, WorldClock } from "./world.ts"
 
@@ -271,7 +272,38 @@ export const PLANTED_BUGS: Readonly<Record<string, Planted>> = {
       },
     }),
   },
+  "M26 a worker gives up confirmed attempts that it didn't begin, and tells nobody": {
+    inProcess: (store) => ({
+      ...store,
+      transition: async (changes) => {
+        const isTold = ({ outcome, reason }: RunChange) => outcome !== "released" || reason === LOST
+        const answers = [...(await store.transition(changes.filter(isTold)))]
+        return changes.map((change) =>
+          isTold(change) ? answers.shift()! : { outcome: "stale", state: "running", attempt: 0 },
+        )
+      },
+    }),
+  },
+  "M27 declared schedules are read only at the poll": {
+    inProcess: (store, node) => {
+      let readAt = Number.NEGATIVE_INFINITY
+      let last: readonly Schedule[] = []
+      return {
+        ...store,
+        findSchedules: async (filter, page) => {
+          if ((filter.ids?.length ?? 0) < 2) return store.findSchedules(filter, page)
+          if (node.clock.monotonic() - readAt < 5 * MINUTE) return last
+          last = await store.findSchedules(filter, page)
+          readAt = node.clock.monotonic()
+          return last
+        },
+      }
+    },
+  },
 }
+
+/** The reason of a run that is failed because it has cost too many workers. */
+const LOST = "lost"
 
 /** What comes before a record of a pause becomes part of it. */
 function pausedFromTheStart(plan: FirePlan): FirePlan {

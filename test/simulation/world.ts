@@ -11,6 +11,7 @@ import { Node } from "./node.ts"
 import { observed } from "./observed.ts"
 import { Observer } from "./observer.ts"
 import { stepIn } from "./operators.ts"
+import { Troubles } from "./troubles.ts"
 
 /** Where a bug may be planted: in the store itself, or in what every process sends to it and makes of its answers. */
 export interface Planted {
@@ -70,6 +71,7 @@ class World implements WorldClock {
   readonly #timeline: Timeline
   /** Every tenth day nothing goes wrong, and then nothing may look as if. */
   readonly #isCalm: boolean
+  readonly #troubles: Troubles
   readonly #observer: Observer
   readonly #store: Store
   readonly #planted: Planted
@@ -85,15 +87,17 @@ class World implements WorldClock {
   constructor(seed: number, planted: Planted) {
     this.#seed = seed
     this.#isCalm = isCalm(seed)
-    this.#observer = new Observer({
-      attemptsAllowed: (task) => ATTEMPTS_ALLOWED[task] ?? 3,
-      isCalm: this.#isCalm,
-    })
     this.#chance = chanceOf(seed)
     this.#planted = planted
     this.#hasBug = planted.inStore !== undefined || planted.inProcess !== undefined
     this.#startAt = this.#chance.pick(STARTS)
     this.#timeline = new Timeline(this.#startAt)
+    this.#troubles = new Troubles(() => this.#timeline.now)
+    this.#observer = new Observer({
+      attemptsAllowed: (task) => ATTEMPTS_ALLOWED[task] ?? 3,
+      isCalm: this.#isCalm,
+      troubles: this.#troubles,
+    })
     const memory = createMemoryStore({ now: () => this.storeNow() })
     const store = seed % 3 === 0 ? exaggerating(memory) : memory
     this.#store = observed(planted.inStore?.(store, this) ?? store, this.#observer)
@@ -180,6 +184,7 @@ class World implements WorldClock {
   /** Whoever looks after processes starts another in its place. */
   #kill(node: Node): void {
     if (node.isDead) return
+    this.#troubles.add(MINUTE)
     node.kill()
     this.#nodes.splice(this.#nodes.indexOf(node), 1)
     this.#timeline.setTimer(this.#chance.between(0, 3 * MINUTE), () => this.#bear())
@@ -219,14 +224,21 @@ class World implements WorldClock {
       everyone,
       note: (situation) => this.#observer.note(situation),
       later: (delayMs, action) => void this.#timeline.setTimer(delayMs, action),
+      trouble: (durationMs, end) => {
+        // A little longer: who was cut off looks again after seconds.
+        this.#troubles.add(durationMs + MINUTE)
+        this.#timeline.setTimer(durationMs, end)
+      },
       kill: (node) => this.#kill(node),
       replace: (node) => {
         if (node.isDead) return
+        this.#troubles.add(MINUTE)
         node.scheduler.stop({ timeout: "30s" }).catch(() => undefined)
         this.#nodes.splice(this.#nodes.indexOf(node), 1)
         this.#bear()
       },
       stepStoreClock: (ms) => {
+        this.#troubles.add(MINUTE)
         this.#storeOffsetMs += ms
       },
     }
@@ -245,6 +257,8 @@ interface FaultContext {
   readonly everyone: readonly Weather[]
   note(situation: string): void
   later(delayMs: number, action: () => void): void
+  /** Likewise, and until then a process is kept from the store, or from going on. */
+  trouble(durationMs: number, end: () => void): void
   kill(node: Node): void
   replace(node: Node): void
   stepStoreClock(ms: number): void
@@ -257,28 +271,28 @@ const FAULTS: readonly Fault[] = [
     note(node.scheduler.isProcessing ? "killed while performing" : "killed while idle")
     kill(node)
   },
-  function processStopped({ node, chance, later, note }) {
+  function processStopped({ node, chance, trouble, note }) {
     note("process stopped")
     node.pause()
-    later(chance.between(1_000, 10 * MINUTE), () => node.resume())
+    trouble(chance.between(1_000, 10 * MINUTE), () => node.resume())
   },
-  function storeUnreachableForOne({ node, chance, later, note }) {
+  function storeUnreachableForOne({ node, chance, trouble, note }) {
     note("store unreachable for one")
     node.weather.isDown = true
-    later(chance.between(1_000, 5 * MINUTE), () => Object.assign(node.weather, { isDown: false }))
+    trouble(chance.between(1_000, 5 * MINUTE), () => Object.assign(node.weather, { isDown: false }))
   },
-  function storeDown({ everyone, chance, later, note }) {
+  function storeDown({ everyone, chance, trouble, note }) {
     note("store down")
     for (const weather of everyone) weather.isDown = true
-    later(chance.between(1_000, 10 * MINUTE), () => {
+    trouble(chance.between(1_000, 10 * MINUTE), () => {
       for (const weather of everyone) weather.isDown = false
     })
   },
-  function schedulesUnreadable({ everyone, node, chance, later, note }) {
+  function schedulesUnreadable({ everyone, node, chance, trouble, note }) {
     note("schedules unreadable")
     const struck = chance.isLucky(0.5) ? everyone : [node.weather]
     for (const weather of struck) weather.hasNoSchedules = true
-    later(chance.between(10_000, 10 * MINUTE), () => {
+    trouble(chance.between(10_000, 10 * MINUTE), () => {
       for (const weather of struck) weather.hasNoSchedules = false
     })
   },
@@ -289,10 +303,21 @@ const FAULTS: readonly Fault[] = [
       for (const weather of slowed) weather.isSlow = false
     })
   },
-  function lostMessages({ everyone, chance, later }) {
+  function lostMessages({ everyone, chance, trouble }) {
     const weather = chance.pick(everyone)
     Object.assign(weather, { requestLoss: 0.1, replyLoss: 0.2 })
-    later(chance.between(MINUTE, 20 * MINUTE), () => Object.assign(weather, { requestLoss: 0, replyLoss: 0 }))
+    trouble(chance.between(MINUTE, 20 * MINUTE), () =>
+      Object.assign(weather, { requestLoss: 0, replyLoss: 0 }),
+    )
+  },
+  function slowHeartbeats({ everyone, chance, later, note }) {
+    // Of the shortest lease, 5 s: half of it there and back, and nearly all of it.
+    const beatTravelMs = chance.pick([1_200, 2_400])
+    note(beatTravelMs === 1_200 ? "heartbeats slow" : "heartbeats too slow")
+    for (const weather of everyone) weather.beatTravelMs = beatTravelMs
+    later(chance.between(10 * MINUTE, 60 * MINUTE), () => {
+      for (const weather of everyone) weather.beatTravelMs = 0
+    })
   },
   function deploy({ node, replace, note }) {
     note("deployed")

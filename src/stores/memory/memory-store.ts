@@ -82,6 +82,7 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
       operate(() => {
         if (shelf.schedules.get(id)?.version !== ifVersion) return { outcome: "stale" }
         shelf.schedules.delete(id)
+        hint("schedules")
         return { outcome: "done", version: ifVersion }
       }),
     dueSchedules: (request) => operate((now) => shelf.dueSchedules(now, request)),
@@ -90,9 +91,11 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
         const before = plans.map((plan) => shelf.schedules.get(plan.scheduleId)?.nextRunAt ?? null)
         const answers = eachApart(plans, (plan) => firePlan(shelf, plan, now), refused)
         if (answers.some((answer) => answer.outcome === "done" && answer.created.length > 0)) hint("runs")
-        // Going on as expected is no news: everyone who would listen has read the schedule. Coming forward is.
-        if (plans.some((plan, index) => isSooner(plan.progress?.nextRunAt ?? null, before[index]!)))
-          hint("schedules")
+        // Going on as expected is no news: everyone who would listen has read the schedule. Coming forward is, and so is a step
+        // of an operator.
+        const isNews = (plan: FirePlan, index: number) =>
+          plan.isSteered === true || isSooner(plan.progress?.nextRunAt ?? null, before[index]!)
+        if (plans.some(isNews)) hint("schedules")
         return answers
       }),
 

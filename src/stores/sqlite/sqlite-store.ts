@@ -112,7 +112,11 @@ export function createSqliteStore(
         const answer = putSchedule(connection, schedule, ifVersion)
         return { answer, news: answer.outcome === "done" ? ["schedules"] : [] }
       }),
-    deleteSchedule: (id, ifVersion) => write((connection) => deleteSchedule(connection, id, ifVersion)),
+    deleteSchedule: (id, ifVersion) =>
+      tell((connection) => {
+        const answer = deleteSchedule(connection, id, ifVersion)
+        return { answer, news: answer.outcome === "done" ? ["schedules"] : [] }
+      }),
     async dueSchedules(request) {
       const nothing = await read((connection, now) => dueNothing(connection, request, { reader, now }))
       if (nothing !== null) return nothing

@@ -51,7 +51,7 @@ function hasTwins({ runs }: FirePlan): boolean {
 async function fireTogether(runner: Runner, plans: readonly FirePlan[]): Promise<Fired> {
   if (plans.length === 0) return { answers: [], news: [] }
   try {
-    return firedOf(await runner.rows(FIRE, valuesOf(plans)))
+    return firedOf(await runner.rows(FIRE, valuesOf(plans)), plans)
   } catch (error) {
     const { cause } = error as Error
     const isHeld = isHeldByOthers(cause)
@@ -83,13 +83,13 @@ function onceEach(runs: FirePlan["runs"]): FirePlan["runs"] {
   return runs.filter(({ id }) => !ids.has(id) && ids.add(id))
 }
 
-function firedOf(rows: readonly (readonly (string | null)[])[]): Fired {
+function firedOf(rows: readonly (readonly (string | null)[])[], plans: readonly FirePlan[]): Fired {
   const news = new Set<Hint>()
-  const answers = rows.map(([, isGoing, isStanding, ids, isSooner]): FireAnswer => {
+  const answers = rows.map(([, isGoing, isStanding, ids, isSooner], index): FireAnswer => {
     if (isGoing === "f") return { outcome: isStanding === "t" ? "held" : "stale" }
     const created = ids === null ? [] : (JSON.parse(ids!) as string[])
     if (created.length > 0) news.add("runs")
-    if (isSooner === "t") news.add("schedules")
+    if (isSooner === "t" || plans[index]!.isSteered === true) news.add("schedules")
     return { outcome: "done", created }
   })
   return { answers, news: [...news] }

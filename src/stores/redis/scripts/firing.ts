@@ -10,7 +10,8 @@ import { NewRunArgs } from "../new-run-args.ts"
 import { pushProgress } from "../schedule-rows.ts"
 import { answeringOnce, answersOf, SLICE, scriptOf } from "../script.ts"
 
-// Arguments: how many plans, and the kinds of their runs; of each plan the schedule, the version it is based on, how many runs, the progress, and the runs.
+// Arguments: how many plans, and the kinds of their runs; of each plan the schedule, the version it is based on, how many runs,
+// whether an operator took the step, the progress, and the runs.
 // Answers each plan by 1: all its runs are new; 0: stale; -1: held; or by the list of those that are new.
 const FIRE = scriptOf(
   RUNS,
@@ -19,10 +20,10 @@ const FIRE = scriptOf(
   SCHEDULES,
   PROGRESS,
   `
-local PLAN_HEAD = 3
+local PLAN_HEAD = 4
 local DUE = prefix .. ':due'
 local version = call('INCRBY', prefix .. ':versions', ARGV[1]) - ARGV[1]
-local has_runs, has_sooner = false, false
+local has_runs, has_sooner, has_steered = false, false, false
 
 local plans, runs = {}, {}
 local at, last = read_new_kinds(2), #ARGV
@@ -99,6 +100,7 @@ local function fire(at)
   end
   local answer, counted = add_new(first, length, number_or(stored[3], 0))
   advance(id, key, progress, stored[2], counted)
+  has_steered = has_steered or ARGV[at + 3] == '1'
   return answer
 end
 
@@ -107,8 +109,9 @@ for index, place in ipairs(plans) do
   answers[index] = fire(place)
 end
 write_places()
-if has_runs or has_sooner then
-  call('PUBLISH', prefix .. ':news', (has_sooner and 'schedules ' or '') .. (has_runs and 'runs' or ''))
+local has_schedules = has_sooner or has_steered
+if has_runs or has_schedules then
+  call('PUBLISH', prefix .. ':news', (has_schedules and 'schedules ' or '') .. (has_runs and 'runs' or ''))
 end
 return answers
 `,
@@ -144,7 +147,7 @@ function slicesOfPlans(plans: readonly FirePlan[]): readonly (readonly FirePlan[
 }
 
 function pushPlan(args: (string | number)[], newRuns: NewRunArgs, plan: FirePlan): void {
-  args.push(plan.scheduleId, plan.ifVersion, plan.runs.length)
+  args.push(plan.scheduleId, plan.ifVersion, plan.runs.length, plan.isSteered === true ? 1 : 0)
   pushProgress(args, plan.progress)
   for (const run of plan.runs) newRuns.push(args, run)
 }

@@ -61,6 +61,7 @@ if version_of(key, fields_in(key, 'version')[1]) ~= ARGV[2] then
   return 0
 end
 remove_schedule(ARGV[1])
+call('PUBLISH', prefix .. ':news', 'schedules')
 return 1
 `,
 )

@@ -70,6 +70,7 @@ function firePlan(
     // Going on as expected is no news: everyone who would listen has read the schedule. Coming forward is.
     if (isSooner(plan.progress.nextRunAt, before.next_run_at)) news.add("schedules")
   }
+  if (plan.isSteered === true) news.add("schedules")
   if (created.length > 0) news.add("runs")
   return { outcome: "done", created: created.map((run) => run.id) }
 }
