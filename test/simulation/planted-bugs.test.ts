@@ -11,7 +11,7 @@ const NOTICED_BY: Readonly<Record<string, number>> = {
   M7: 10,
   M13: 5,
   M19: 5,
-  M24: 29,
+  M24: 219,
   M27: 5,
 }
 
