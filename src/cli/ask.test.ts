@@ -6,9 +6,13 @@ import { askOn, Interrupted } from "./ask.ts"
 describe("a question on a terminal", () => {
   function typed(keys: string): { answer: Promise<string>; shown: () => string } {
     const [input, output] = [new PassThrough(), new PassThrough()]
+    let text = ""
+    output.on("data", (part) => {
+      text += String(part)
+    })
     const answer = askOn("Delete it? [y/N] ", { input, output })
     input.write(keys)
-    return { answer, shown: () => String(output.read()) }
+    return { answer, shown: () => text }
   }
 
   test("is answered by a line", async () => {
@@ -19,13 +23,13 @@ describe("a question on a terminal", () => {
     const { answer, shown } = typed("\u0004")
 
     assert.equal(await answer, "no")
-    assert.match(shown(), /\n/)
+    assert.match(shown(), /\n$/)
   })
 
   test("Ctrl-C interrupts the program", async () => {
     const { answer, shown } = typed("\u0003")
 
     await assert.rejects(answer, Interrupted)
-    assert.match(shown(), /\n/)
+    assert.match(shown(), /\n$/)
   })
 })
