@@ -6,9 +6,13 @@ import { askOn, Interrupted } from "./ask.ts"
 describe("a question on a terminal", () => {
   function typed(keys: string): { answer: Promise<string>; shown: () => string } {
     const [input, output] = [new PassThrough(), new PassThrough()]
+    let text = ""
+    output.on("data", (part) => {
+      text += String(part)
+    })
     const answer = askOn("Delete it? [y/N] ", { input, output })
     input.write(keys)
-    return { answer, shown: () => String(output.read()) }
+    return { answer, shown: () => text }
   }
 
   test("is answered by a line", async () => {

@@ -118,6 +118,21 @@ test("the fall-back and its end are said once each", async () => {
   await fleet[Symbol.asyncDispose]()
 })
 
+test("a schedule has no more runs than it may have, however many of them are fired from memory", async () => {
+  const { fleet, performed, breakDown, mend } = await declaringFleet(2, { cron: "* * * * *", maxRuns: 4 })
+  await fleet.advance("2m30s")
+
+  breakDown()
+  await fleet.advance("10m")
+  mend()
+  await fleet.advance("5m")
+
+  assert.ok(new Set(performed).size <= 4, `${new Set(performed).size} runs`)
+  const schedule = await fleet.node().schedules.get("s")
+  assert.equal(schedule?.firedCount, new Set(performed).size)
+  await fleet[Symbol.asyncDispose]()
+})
+
 test("a schedule that somebody made by hand is not fired from memory", async () => {
   const { fleet, performed, breakDown } = await declaringFleet(1, { cron: "0 0 1 6 *" })
   await fleet.node().schedules.create("by-hand", { task: "task", cron: "* * * * *" })

@@ -146,7 +146,9 @@ export class Observer {
       if (run.state === "pending" && !isOccurrence && !overridden.has(run.scheduledFor!))
         this.#violate("I2", `${run.id} is no occurrence`)
       const first = run.missed?.from ?? run.scheduledFor!
-      if (run.reason === "paused" && known.paused !== null && first + known.jitterMs < known.paused.at)
+      const movedTo = known.overrides.find(({ scheduledFor }) => scheduledFor === first)?.dueAt
+      const dueAt = movedTo ?? first + known.jitterMs
+      if (run.reason === "paused" && known.paused !== null && dueAt < known.paused.at)
         this.#violate("I2", `${run.id} is recorded as paused, but the pause began later`)
       if (!isRange(run)) continue
       // One that comes while the range is on its way to the store has its own record all the same.
