@@ -49,7 +49,7 @@ function isTrigger(trigger: Trigger): boolean {
   )
 }
 
-function isRecord(value: unknown): value is object {
+export function isRecord(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 

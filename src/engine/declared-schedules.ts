@@ -29,8 +29,10 @@ export class DeclaredSchedules {
   readonly #onRead: (schedules: readonly Schedule[]) => void
   #ids: readonly string[] = []
   #isToRestore = false
-  /** By the monotonic clock: whoever wakes us, not before. */
-  #nextReadAt = Number.NEGATIVE_INFINITY
+  #isResting = false
+  /** Somebody changed them during the rest. */
+  #isWoken = false
+  #endRest = () => {}
 
   constructor(context: DeclaredSchedulesContext) {
     const { logger, events } = context
@@ -57,7 +59,8 @@ export class DeclaredSchedules {
 
   /** Somebody may have changed them. */
   wake(): void {
-    this.#loop.wake()
+    if (this.#isResting) this.#isWoken = true
+    else this.#loop.wake()
   }
 
   /** The store may have lost them. */
@@ -66,8 +69,9 @@ export class DeclaredSchedules {
     this.#loop.wake()
   }
 
-  stop(): Promise<void> {
-    return this.#loop.stop()
+  async stop(): Promise<void> {
+    await this.#loop.stop()
+    this.#endRest()
   }
 
   get seen(): Iterable<Schedule> {
@@ -81,10 +85,8 @@ export class DeclaredSchedules {
   }
 
   async #read(): Promise<number> {
-    const tooEarlyMs = this.#nextReadAt - this.#clock.monotonic()
-    if (tooEarlyMs > 0 && !this.#isToRestore) return tooEarlyMs
+    this.#rest()
     if (this.#isToRestore) await this.#putBack()
-    this.#nextReadAt = this.#clock.monotonic() + READ_EVERY_MS
     const found: Schedule[] = []
     for (let start = 0; start < this.#ids.length; start += PAGE) {
       const ids = this.#ids.slice(start, start + PAGE)
@@ -93,6 +95,16 @@ export class DeclaredSchedules {
     this.#note(found)
     this.#onRead(found)
     return Number.POSITIVE_INFINITY
+  }
+
+  #rest(): void {
+    this.#endRest()
+    this.#isResting = true
+    this.#endRest = this.#clock.setTimer(READ_EVERY_MS, () => {
+      this.#isResting = false
+      if (this.#isWoken) this.#loop.wake()
+      this.#isWoken = false
+    })
   }
 
   #note(found: readonly Schedule[]): void {

@@ -2,6 +2,7 @@ import { checked, type Door } from "../../core/checked.ts"
 import { POLICY_OPTIONS, type Policies, policiesOf } from "../../core/definition.ts"
 import { BelfryError } from "../../core/errors.ts"
 import type { Json } from "../../core/json.ts"
+import { isRecord } from "../../core/readable.ts"
 import { shown } from "../../core/shown.ts"
 import type { Trigger } from "../../core/timetable.ts"
 
@@ -23,11 +24,18 @@ const KNOWN_TEXT_MAX = 2_000
 export function readOptions(text: string): ReadOptions {
   const before = known.get(text)
   if (before !== undefined) return before
-  const read = understood(JSON.parse(text) as Written)
+  const written = JSON.parse(text) as Json
+  const read = isRecord(written) ? understood(written as Written) : noOptions(written)
   if (text.length > KNOWN_TEXT_MAX) return read
   if (known.size >= KNOWN_MAX) known.clear()
   known.set(text, read)
   return read
+}
+
+/** The table's constraint refuses it, but a restored dump or a superuser may have left it out. */
+function noOptions(written: Json): ReadOptions {
+  const why = `options is ${shown(written)}; it must be an object.`
+  return { policies: completed({}), problem: { kind: "unreadable", why } }
 }
 
 function understood(written: Written): ReadOptions {
