@@ -86,6 +86,7 @@ export class Scheduler {
   /** Reconciles what is declared, then fires and works. Starting twice is starting once. */
   start(options: StartOptions = {}): Promise<void> {
     const given = checked(options, START_OPTIONS, doorOf("start"))
+    if (this.#stopping !== null) return Promise.reject(stopped())
     this.#starting ??= this.#start(given.roles ?? null).catch((error: unknown) => {
       this.#starting = null
       throw error
@@ -166,8 +167,6 @@ export class Scheduler {
   }
 
   async #start(roles: readonly Role[] | null): Promise<void> {
-    if (this.#stopping !== null)
-      throw new BelfryError("BELFRY_STORE_CLOSED", "This scheduler was stopped; create a new one.")
     await this.#open()
     await checkDeclaredPayloads(this.#declared)
     await this.#warnOfMissing()
@@ -201,6 +200,10 @@ export class Scheduler {
 /** Makes a scheduler. Mistakes in tasks and schedules are thrown here; nothing is started. */
 export function createScheduler(options: SchedulerOptions): Scheduler {
   return new Scheduler(options)
+}
+
+function stopped(): BelfryError {
+  return new BelfryError("BELFRY_STORE_CLOSED", "This scheduler was stopped; create a new one.")
 }
 
 function tasksByName(tasks: readonly AnyTask[]): ReadonlyMap<string, AnyTask> {

@@ -139,7 +139,8 @@ export class TestScheduler {
     return hasStepped
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  /** Aborts what is running and ends everything, in no virtual time to speak of. */
+  async stop(): Promise<void> {
     const stopped = this.scheduler.stop({ timeout: 0 })
     let isStopped = false
     void stopped.finally(() => {
@@ -150,6 +151,10 @@ export class TestScheduler {
       this.#clock.timeline.step(Number.POSITIVE_INFINITY)
     }
     await stopped
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop()
   }
 }
 

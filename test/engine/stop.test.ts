@@ -134,6 +134,15 @@ test("a scheduler that never started stops without a word, and can't be started 
   await assert.rejects(node.start(), { code: "BELFRY_STORE_CLOSED" })
 })
 
+test("a scheduler that was stopped can't be started again", async () => {
+  await using fleet = new Fleet()
+  const node = fleet.node({})
+  await node.start()
+  await fleet.until(node.stop())
+
+  await assert.rejects(node.start(), { code: "BELFRY_STORE_CLOSED" })
+})
+
 test("a stop asked for while starting waits for the start, then stops", async () => {
   await using fleet = new Fleet()
   const said: string[] = []
