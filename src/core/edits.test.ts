@@ -2,6 +2,7 @@ import { assert, describe, test } from "vitest"
 import { edit, edited, planned } from "../../test/support/edited.ts"
 import {
   aDefinition,
+  aRunRef,
   aSchedule,
   at,
   clock,
@@ -72,6 +73,42 @@ describe("another timetable", () => {
 
     assert.deepEqual(runs, [])
     assert.deepEqual([clock(after.nextRunAt), after.lastError], ["13:00", null])
+  })
+})
+
+describe("what is owed and finds its queue full", () => {
+  const QUEUED: ScheduleOptions = { catchUp: "all", overlap: { policy: "queue", limit: 1 } }
+  const full = withUnfinished(
+    aRunRef({ id: "report@2026-03-10T08:00:00Z" }),
+    aRunRef({ id: "report@2026-03-10T08:30:00Z", state: "pending", attempt: 0 }),
+  )
+
+  test("stays owed if the edit leaves the times alone", () => {
+    const schedule = edited(aSchedule({ ...QUEUED, priority: 3 }), edit("11:10", QUEUED))
+
+    const { runs, progress } = planFire(schedule, full, at("11:30"))
+
+    assert.deepEqual(runs, [])
+    assert.equal(progress!.coveredUntil, schedule.coveredUntil)
+  })
+
+  test("is made up for as far as there is room", () => {
+    const schedule = edited(aSchedule({ ...QUEUED, priority: 3 }), edit("11:10", QUEUED))
+
+    const { runs, progress } = planFire(schedule, NO_FACTS, at("11:30"))
+
+    assert.deepEqual(ledger(runs), ["09:00 catchup", "10:00 catchup"])
+    assert.equal(clock(progress!.coveredUntil), "10:00")
+  })
+
+  test("is recorded if the edit changes the times: nobody looks at the old ones again", () => {
+    const schedule = edited(aSchedule({ ...QUEUED, cron: "30 * * * *" }), edit("11:10", QUEUED))
+
+    assert.deepEqual(ledger(planFire(schedule, full, at("11:30")).runs), [
+      "09:00 skipped capacity",
+      "10:00 skipped capacity",
+      "11:00 skipped capacity",
+    ])
   })
 })
 

@@ -48,9 +48,10 @@ function planEdit(before: Schedule, edit: Edit, next: State, facts: FireFacts): 
 
 /** What was owed by the old definition is settled, then the new one holds. */
 function planDefinition(before: Schedule, { at }: Edit, next: State, facts: FireFacts): FirePlan {
-  const definition = definitionOf(next)
-  if (changedFields(definitionOf(before), definition).length === 0) return planOf(before, {})
-  const settled = settle(before, facts, at) ?? planOf(before, {})
+  const [old, definition] = [definitionOf(before), definitionOf(next)]
+  if (changedFields(old, definition).length === 0) return planOf(before, {})
+  const canWait = !isTimedOtherwise(old, definition)
+  const settled = settle(before, facts, at, { canWait }) ?? planOf(before, {})
   return followedBy(before, settled, (rest) => {
     try {
       return planOf(rest, progressOf(redefine(rest, definition, at)))
@@ -71,7 +72,7 @@ function planAsked(schedule: Schedule, edit: Edit, next: State, facts: FireFacts
   const { at, by, was } = edit
   const asked = edit.nextRunAt!
   if (asked === null) {
-    const settled = settle(schedule, facts, at) ?? planOf(schedule, {})
+    const settled = settle(schedule, facts, at, { canWait: false }) ?? planOf(schedule, {})
     return followedBy(schedule, settled, (rest) =>
       planOf(
         rest,

@@ -4,7 +4,7 @@ import type { Instant } from "./instant.ts"
 import { newestDue } from "./occurrence.ts"
 import { planPaused } from "./pausing.ts"
 import { type FireFacts, type FirePlan, planFrom, planOf } from "./plan.ts"
-import { planOwed } from "./plan-owed.ts"
+import { type OwedOptions, planOwed } from "./plan-owed.ts"
 import { assertReadable } from "./readable.ts"
 import type { Schedule } from "./schedule.ts"
 import { planOnHold, settle } from "./settling.ts"
@@ -30,6 +30,11 @@ export function planFire(schedule: Schedule, facts: FireFacts, now: Instant): Fi
 }
 
 /** Before an edit or an operator's step: what has to be fired first. Null if nothing is owed. See `settle`. */
-export function planSettle(schedule: Schedule, facts: FireFacts, now: Instant): FirePlan | null {
-  return isEdited(schedule) ? planFire(schedule, facts, now) : settle(schedule, facts, now)
+export function planSettle(
+  schedule: Schedule,
+  facts: FireFacts,
+  now: Instant,
+  options: OwedOptions = { canWait: false },
+): FirePlan | null {
+  return isEdited(schedule) ? planFire(schedule, facts, now) : settle(schedule, facts, now, options)
 }

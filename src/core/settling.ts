@@ -3,7 +3,7 @@ import type { Instant } from "./instant.ts"
 import { newestPassed } from "./occurrence.ts"
 import { settlePause } from "./pausing.ts"
 import { type FireFacts, type FirePlan, planOf } from "./plan.ts"
-import { planOwed } from "./plan-owed.ts"
+import { type OwedOptions, planOwed } from "./plan-owed.ts"
 import { assertReadable } from "./readable.ts"
 import type { Schedule } from "./schedule.ts"
 import { storable } from "./thrown.ts"
@@ -11,16 +11,23 @@ import { storable } from "./thrown.ts"
 /**
  * Before an edit: whatever already had its time becomes a run now, even if jitter or a move still holds it back (it then
  * waits as a run). Otherwise the edit would take away an occurrence that was promised. What a pause has dropped so far is
- * recorded by the old timetable. Null if nothing is owed.
+ * recorded by the old timetable. What can wait for room in its queue stays owed. Null if there is nothing to fire or record.
  */
-export function settle(schedule: Schedule, facts: FireFacts, now: Instant): FirePlan | null {
+export function settle(
+  schedule: Schedule,
+  facts: FireFacts,
+  now: Instant,
+  { canWait }: OwedOptions,
+): FirePlan | null {
   if (!schedule.enabled || schedule.lastError !== null) return null
   try {
     assertReadable(schedule)
     if (schedule.paused !== null) return settlePause(schedule, facts, now)
     const newest = newestPassed(schedule, now)
     if (newest === null) return null
-    return planOwed(schedule, facts, owedUpTo(newest, schedule, now, facts.recorded), now)
+    const owed = owedUpTo(newest, schedule, now, facts.recorded)
+    const plan = planOwed(schedule, facts, owed, now, { canWait })
+    return canWait && plan.runs.length === 0 ? null : plan
   } catch (error) {
     // The edit may be what mends it.
     return planOnHold(schedule, error)

@@ -3,7 +3,9 @@ import { BelfryError } from "../core/errors.ts"
 import { planFire, planSettle } from "../core/fire.ts"
 import type { Instant } from "../core/instant.ts"
 import type { FireFacts, FirePlan } from "../core/plan.ts"
-import { redefine } from "../core/redefine.ts"
+import type { OwedOptions } from "../core/plan-owed.ts"
+import { definitionOf } from "../core/reconcile.ts"
+import { isTimedOtherwise, redefine } from "../core/redefine.ts"
 import type { Schedule, ScheduleDefinition } from "../core/schedule.ts"
 import { plannedBy, readFacts } from "../engine/facts.ts"
 import { cancelsOf } from "../engine/firing.ts"
@@ -71,8 +73,10 @@ export async function editSchedule(store: Store, id: string, edit: Edit): Promis
     if (edit.ifRevision !== null && stored.revision !== edit.ifRevision)
       throw changedMeanwhile(stored, edit.ifRevision)
     const now = await store.now()
-    if (await settle(store, stored, now)) continue
     const definition = await edit.define(stored)
+    // By the same timetable, what has no room yet stays owed.
+    const canWait = !isTimedOtherwise(definitionOf(stored), definition)
+    if (await settle(store, stored, now, { canWait })) continue
     const edited = redefine(stored, definition, now, edit.declaredAs ?? stored.declaredAs)
     const swap = await store.putSchedule(edited, stored.version)
     if (swap.outcome === "done") return { ...edited, version: swap.version }
@@ -81,9 +85,14 @@ export async function editSchedule(store: Store, id: string, edit: Edit): Promis
 }
 
 /** True if something was owed and has been fired: the schedule has moved, read it again. */
-async function settle(store: Store, schedule: Schedule, now: Instant): Promise<boolean> {
+async function settle(
+  store: Store,
+  schedule: Schedule,
+  now: Instant,
+  options: OwedOptions,
+): Promise<boolean> {
   const facts = await readFacts(store, schedule)
-  const plan = await plannedBy(store, schedule, facts, (known) => planSettle(schedule, known, now))
+  const plan = await plannedBy(store, schedule, facts, (known) => planSettle(schedule, known, now, options))
   if (plan === null) return false
   // What can't be kept must not stand in the way of the edit that may mend it.
   return !isRefused(await offer(store, plan))

@@ -188,6 +188,25 @@ test("an update while occurrences are owed fires them first, by the old definiti
   assert.equal((await schedules.get("s"))?.nextRunAt?.toISOString(), "2026-03-10T10:45:00.000Z")
 })
 
+test("an update by the same timetable leaves owed what has no room in its queue", async () => {
+  const first = await createTestScheduler({ tasks: [], startAt: "2026-03-10T08:30:00Z" })
+  const { schedules, runs } = first.scheduler
+  const overlap = { policy: "queue", limit: 1 } as const
+  await schedules.create("s", { task: "send", cron: "0 * * * *", catchUp: "all", overlap, payload: "old" })
+  await first.advance("5h")
+
+  const updated = await schedules.update("s", { payload: "new" }, { ifRevision: 1 })
+
+  assert.deepEqual(
+    (await runs.list()).map(({ id, state, payload }) => [id, state, payload]),
+    [
+      ["s@2026-03-10T10:00:00Z", "pending", "old"],
+      ["s@2026-03-10T09:00:00Z", "pending", "old"],
+    ],
+  )
+  assert.deepEqual([updated.revision, updated.payload], [2, "new"])
+})
+
 test("disabling and enabling goes on from now", async () => {
   const { test, update, runs } = await fixture()
 
