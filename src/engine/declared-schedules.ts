@@ -80,8 +80,9 @@ export class DeclaredSchedules {
 
   onFired(schedule: Schedule, plan: FirePlan): void {
     if (!this.#seen.has(schedule.id)) return
+    const { edits: _, ...settled } = schedule
     if (plan.progress === null) this.#seen.delete(schedule.id)
-    else this.#seen.set(schedule.id, { ...schedule, ...plan.progress })
+    else this.#seen.set(schedule.id, { ...settled, ...plan.progress })
   }
 
   async #read(): Promise<number> {

@@ -1,13 +1,12 @@
 import { BelfryError } from "../core/errors.ts"
 import { planFire } from "../core/fire.ts"
-import { type Instant, SECOND } from "../core/instant.ts"
+import type { Instant } from "../core/instant.ts"
 import { skipRecordOf } from "../core/new-run.ts"
-import { upcomingAfter } from "../core/occurrence.ts"
 import { type FireFacts, type FirePlan, NO_FACTS } from "../core/plan.ts"
 import type { NewRun } from "../core/run.ts"
-import { type Schedule, timetableOf } from "../core/schedule.ts"
+import type { Schedule } from "../core/schedule.ts"
+import { standInFor } from "../core/stand-in.ts"
 import { describeThrown } from "../core/thrown.ts"
-import { countInTimetable } from "../core/timetable.ts"
 import type { Store } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
 import type { Events } from "./events.ts"
@@ -87,12 +86,11 @@ export class LocalFiring {
 
   async #turn(): Promise<number> {
     const { store, clock } = this.#context
-    const isDue = ({ nextRunAt }: Schedule) => nextRunAt !== null && nextRunAt <= now
     if (this.#local.size + this.#standIns.size === 0) return Number.POSITIVE_INFINITY
     const now = await store.now()
     const readAt = clock.monotonic()
-    for (const schedule of [...this.#local.values()].filter(isDue)) await this.#fireLocal(schedule, now)
-    for (const schedule of [...this.#standIns.values()].filter(isDue)) await this.#fireStandIn(schedule, now)
+    await fireEach(this.#local, now, (schedule) => this.#fireLocal(schedule, now))
+    await fireEach(this.#standIns, now, (schedule) => this.#fireStandIn(schedule, now))
     const times = [...this.#local.values(), ...this.#standIns.values()].map(
       ({ nextRunAt }) => nextRunAt ?? Number.POSITIVE_INFINITY,
     )
@@ -106,7 +104,7 @@ export class LocalFiring {
     const plan = await plannedBy(store, schedule, facts, (known) => planFire(schedule, known, now))
     const held = await this.#enqueue(schedule, plan)
     if (held.length > 0) await store.enqueue(held)
-    this.#local.set(schedule.id, { ...schedule, ...plan.progress })
+    advance(this.#local, schedule, plan)
   }
 
   /**
@@ -120,8 +118,7 @@ export class LocalFiring {
     const runs = plan.runs.filter((run) => run.state === "pending")
     await this.#enqueue(schedule, { ...plan, runs })
     // A schedule that was read again meanwhile stays as it was read.
-    if (this.#standIns.get(schedule.id) === schedule)
-      this.#standIns.set(schedule.id, { ...schedule, ...plan.progress })
+    if (this.#standIns.get(schedule.id) === schedule) advance(this.#standIns, schedule, plan)
   }
 
   async #factsOf(schedule: Schedule): Promise<FireFacts> {
@@ -177,33 +174,32 @@ export class LocalFiring {
 }
 
 /**
- * Two reads that run into their deadline, and a little more. If nothing could be written either, the loops recover at
- * about the same time; what is older by then belongs to the stored schedule, which knows how many it stands for.
+ * One that fails doesn't keep the others from firing, and is the last to be tried next time. Two mean that it isn't about them:
+ * the store is away.
  */
-const STAND_IN_GRACE_MS = 15 * SECOND
+async function fireEach(
+  schedules: Map<string, Schedule>,
+  now: Instant,
+  fire: (schedule: Schedule) => Promise<void>,
+): Promise<void> {
+  const due = [...schedules.values()].filter(({ nextRunAt }) => nextRunAt !== null && nextRunAt <= now)
+  let failed: { readonly error: unknown } | null = null
+  for (const schedule of due) {
+    try {
+      await fire(schedule)
+    } catch (error) {
+      if (schedules.delete(schedule.id)) schedules.set(schedule.id, schedule)
+      if (failed !== null) throw error
+      failed = { error }
+    }
+  }
+  if (failed !== null) throw failed.error
+}
 
-/**
- * Fires what is due from `since` on, and only on time. Older occurrences may have been fired by others long ago, even run
- * and forgotten; only the stored schedule knows.
- */
-function standInFor(schedule: Schedule, since: Instant): Schedule {
-  const { coveredUntil, catchUp, paused, enabled } = schedule
-  // Others may have fired since it was read. Where `maxRuns` ends it, each occurrence until now counts as if somebody had.
-  const unseen =
-    schedule.maxRuns === null || coveredUntil === null
-      ? 0
-      : countInTimetable(timetableOf(schedule), coveredUntil, since, schedule.maxRuns)
-  const current = {
-    ...schedule,
-    coveredUntil: Math.max(coveredUntil ?? since, since),
-    firedCount: schedule.firedCount + unseen,
-  }
-  const next = paused === null && enabled ? upcomingAfter(current, current.coveredUntil) : null
-  return {
-    ...current,
-    catchUp: { ...catchUp, policy: "none", graceMs: STAND_IN_GRACE_MS },
-    nextRunAt: next?.dueAt ?? null,
-  }
+/** After its last occurrence a schedule may be gone. */
+function advance(schedules: Map<string, Schedule>, schedule: Schedule, { progress }: FirePlan): void {
+  if (progress === null) schedules.delete(schedule.id)
+  else schedules.set(schedule.id, { ...schedule, ...progress })
 }
 
 function overlapRecord(schedule: Schedule, run: NewRun, holder: string): NewRun {

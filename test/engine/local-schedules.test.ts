@@ -1,7 +1,8 @@
 import assert from "node:assert/strict"
 import { test } from "vitest"
-import { defineTask } from "../../src/index.ts"
+import { defineTask, silentLogger } from "../../src/index.ts"
 import { collectedLog } from "../support/collected-log.ts"
+import { faultyStore } from "../support/faulty-store.ts"
 import { Fleet, taking } from "../support/fleet.ts"
 import { slowStore } from "../support/slow-store.ts"
 
@@ -53,6 +54,41 @@ test("a local interval counts from the epoch, so that processes started at diffe
     (await fleet.runs()).map((run) => run.scheduledFor?.toISOString().slice(11, 19)),
     ["00:10:00", "00:20:00", "00:30:00"],
   )
+})
+
+test("a local schedule that is removed after its last occurrence is at rest then", async () => {
+  await using fleet = new Fleet()
+  const { store, count } = faultyStore(fleet.store)
+  const task = defineTask({ name: "task", run: () => undefined })
+  const once = task.schedule("s", { every: "1m", maxRuns: 1, removeWhenFinished: true, local: true })
+  await fleet.started({ store, tasks: [task], schedules: [once] })
+  await fleet.advance("2m")
+  const before = count("now")
+
+  await fleet.advance("3m")
+
+  assert.ok(count("now") - before < 10, `${count("now") - before} looks in 3 minutes`)
+  assert.equal((await fleet.runs()).length, 1)
+})
+
+test("a local schedule whose facts can't be read keeps no other from firing", async () => {
+  await using fleet = new Fleet()
+  const performed = new Set<string>()
+  const task = defineTask({ name: "task", run: ({ run }) => void performed.add(run.scheduleId!) })
+  const store = {
+    ...fleet.store,
+    findRuns: async (...asked: Parameters<typeof fleet.store.findRuns>) => {
+      if (asked[0].concurrencyKey?.startsWith("schedule:bad")) throw new Error("too large to read")
+      return fleet.store.findRuns(...asked)
+    },
+  }
+  const options = { cron: "* * * * *", local: true, overlap: "queue" } as const
+  const schedules = ["bad-1", "bad-2", "good"].map((id) => task.schedule(id, options))
+  await fleet.started({ store, tasks: [task], schedules, logger: silentLogger })
+
+  await fleet.advance("2m")
+
+  assert.deepEqual([...performed], ["good"])
 })
 
 test("an overlap of a local schedule is recorded once by all processes together", async () => {
