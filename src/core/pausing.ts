@@ -28,7 +28,7 @@ export function planPaused(schedule: Schedule, facts: FireFacts, now: Instant): 
   return followedBy(schedule, settled, (paused) =>
     followedBy(paused, resumed(paused, facts, until - 1), (running) => {
       const owed = owedUpTo(newestDue(running, now), running, now, facts.recorded)
-      return planOwed(running, factsAfter(facts, settled), owed, now)
+      return planOwed(running, factsAfter(facts, settled), owed, now, { canWait: true })
     }),
   )
 }

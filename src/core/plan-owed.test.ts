@@ -48,6 +48,27 @@ describe("a queue that is full", () => {
   })
 })
 
+describe("an occurrence whose own run is there, unfinished, because it was fired from memory", () => {
+  const own = withUnfinished(running, aRunRef({ id: "report@2026-03-10T09:00:00Z" }))
+
+  test.each([["skip"], [queue]] as const)("counts as run by the overlap %j", (overlap) => {
+    const plan = planFire(aSchedule({ overlap, maxRuns: 1 }), own, at("09:00") + 20 * SECOND)
+
+    assert.deepEqual(ledger(plan.runs), ["09:00 schedule"])
+    assert.equal(progressAfter(plan).firedCount, 1)
+  })
+})
+
+test("what came after a pause with an end, and finds its queue full, stays owed", () => {
+  const paused = { at: at("08:10"), until: at("08:50"), reason: null, by: null }
+  const schedule = aSchedule({ overlap: queue, catchUp: "all" }, { paused })
+
+  const plan = planFire(schedule, FULL, at("11:30"))
+
+  assert.deepEqual(plan.runs, [])
+  assert.deepInclude(plan.progress, { paused: null, nextRunAt: at("11:30") + 5 * SECOND })
+})
+
 test("an occurrence that an unfinished run keeps from running names that run, also one of the same plan", () => {
   // Only SQL can write "all" together with "skip".
   const schedule = {

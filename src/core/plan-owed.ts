@@ -2,7 +2,7 @@ import { type CatchUpDecision, foldedIn } from "./catch-up.ts"
 import { formatDuration } from "./duration.ts"
 import { type Instant, SECOND } from "./instant.ts"
 import { newRunOf, skipRecordOf } from "./new-run.ts"
-import { type Occurrence, occurrenceAfter, occurrenceBefore } from "./occurrence.ts"
+import { type Occurrence, occurrenceAfter, occurrenceBefore, runIdOf } from "./occurrence.ts"
 import {
   type FireFacts,
   type FirePlan,
@@ -43,7 +43,7 @@ export function planOwed(
       refused.push(skipRecordOf(schedule, single(occurrence), { reason: "missed", message }))
       continue
     }
-    const obstacle = obstacleTo(schedule, facts, runs, now)
+    const obstacle = isUnfinished(occurrence, schedule, facts) ? null : obstacleTo(schedule, facts, runs, now)
     // One that comes in time and finds its queue full is left out; one of several is behind, and stays owed.
     const isBehind = owed.kept.length > 1 || owed.isLate(occurrence)
     const isOwedAll = canWait && schedule.catchUp.policy === "all" && isBehind
@@ -93,6 +93,11 @@ function restReason(schedule: Schedule) {
     return { reason: "coalesced", message: "Folded into a newer occurrence" } as const
   }
   return { reason: "missed", message: "Nothing was there to fire it in time" } as const
+}
+
+/** It was fired from memory, and its run is there: no obstacle keeps it from having run. */
+function isUnfinished({ scheduledFor }: Occurrence, { id }: Schedule, { unfinished }: FireFacts): boolean {
+  return unfinished.some((run) => run.id === runIdOf(id, scheduledFor))
 }
 
 /** Why an occurrence can't become a run now, or null. `added` are the runs this plan creates already. */
