@@ -51,12 +51,30 @@ export function owedUpTo(
   const until = occurrence?.scheduledFor ?? coveredUntil
   const rest = until > coveredUntil ? gapsIn(schedule, { after: coveredUntil, until }, recorded) : []
   return {
-    kept,
+    kept: farEnough(kept, recorded, schedule.spacingMs),
     left,
     rest,
     coveredUntil: newest?.scheduledFor ?? coveredUntil,
     isLate: ({ dueAt }) => now - dueAt > graceMs || (policy === "once" && rest.length > 0),
   }
+}
+
+/** Made up for or not, an occurrence too close after one that is fired doesn't count. Expects the oldest first. */
+function farEnough(
+  occurrences: readonly Occurrence[],
+  recorded: readonly Recorded[],
+  spacingMs: number,
+): readonly Occurrence[] {
+  if (spacingMs === 0) return occurrences
+  const firedBefore = recorded.filter(({ isRun }) => isRun).map(({ from }) => from)
+  let firedAt = Number.NEGATIVE_INFINITY
+  return occurrences.filter(({ scheduledFor }) => {
+    while (firedBefore.length > 0 && firedBefore[0]! < scheduledFor)
+      firedAt = Math.max(firedAt, firedBefore.shift()!)
+    const counts = scheduledFor > firedAt + spacingMs
+    if (counts) firedAt = scheduledFor
+    return counts
+  })
 }
 
 /** Whether an instant is recorded, for a caller who asks about ever earlier ones. */

@@ -248,4 +248,26 @@ describe("what keeps a schedule from firing", () => {
 
     assert.deepEqual(ledger(runs), ["08:10 schedule", "08:40 schedule", "09:10 schedule"])
   })
+
+  test("occurrences closer than the spacing aren't made up for, either", () => {
+    const schedule = aSchedule({ every: "10m", spacing: "25m", catchUp: "all", overlap: "allow" })
+
+    const plan = planFire(schedule, NO_FACTS, at("09:50"))
+
+    const times = ["08:10", "08:40", "09:10", "09:40"]
+    assert.deepEqual(
+      ledger(plan.runs),
+      times.map((time) => `${time} catchup`),
+    )
+    assert.deepInclude(plan.progress, { coveredUntil: at("10:05"), nextRunAt: at("10:10") })
+  })
+
+  test("what was fired from memory counts for the spacing of what is made up for", () => {
+    const schedule = aSchedule({ every: "10m", spacing: "25m", catchUp: "all", overlap: "allow" })
+    const recorded = [{ from: at("08:20"), until: at("08:20"), isRun: true }]
+
+    const plan = planFire(schedule, { ...NO_FACTS, recorded }, at("09:20"))
+
+    assert.deepEqual(ledger(plan.runs), ["08:10 catchup", "08:50 catchup", "09:20 schedule"])
+  })
 })

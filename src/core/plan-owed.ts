@@ -169,7 +169,8 @@ function advance(
 }
 
 function coveredBy(schedule: Schedule, { coveredUntil, kept }: CatchUpDecision): Instant {
-  return coveredUntil + (kept.length > 0 ? schedule.spacingMs : 0)
+  const last = kept.at(-1)
+  return last === undefined ? coveredUntil : Math.max(coveredUntil, last.scheduledFor + schedule.spacingMs)
 }
 
 function coveredBefore(schedule: Schedule, waiting: Occurrence): Instant {
