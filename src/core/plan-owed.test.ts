@@ -129,7 +129,7 @@ describe("catching up", () => {
 
     assert.deepEqual(ledger(plan.runs).at(-1), "11:00 schedule")
     const [rest] = plan.runs
-    assert.deepInclude(rest, { reason: "missed", message: "Nothing was there to fire it in time" })
+    assert.deepInclude(rest, { reason: "missed", message: "No process fired it in time" })
     assert.isNull(plan.runs.at(-1)!.missed)
     assert.equal(progressAfter(plan).coveredUntil, at("11:00"))
   })
@@ -156,7 +156,7 @@ describe("runs that were fired from memory", () => {
     const plan = planFire(schedule, recorded("10:00", "11:00"), at("13:30"))
 
     assert.deepEqual(ledger(plan.runs), ["09:00 skipped missed"])
-    assert.equal(plan.runs[0]?.message, "A later one was the last of its 2 runs")
+    assert.equal(plan.runs[0]?.message, "A later occurrence was the last of its 2 runs")
     assert.deepInclude(plan.progress, { firedCount: 2, nextRunAt: null })
   })
 

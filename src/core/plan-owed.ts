@@ -39,7 +39,7 @@ export function planOwed(
     if (isSpent({ maxRuns: schedule.maxRuns, firedCount: schedule.firedCount + ran + runs.length })) {
       // What the timetable still has after the last run is no occurrence of this schedule any more.
       if (ranIn(facts, occurrence.scheduledFor, owed.coveredUntil) === 0) break
-      const message = `A later one was the last of its ${schedule.maxRuns} runs`
+      const message = `A later occurrence was the last of its ${schedule.maxRuns} runs`
       refused.push(skipRecordOf(schedule, single(occurrence), { reason: "missed", message }))
       continue
     }
@@ -92,7 +92,7 @@ function restReason(schedule: Schedule) {
   if (schedule.catchUp.policy === "once") {
     return { reason: "coalesced", message: "Folded into a newer occurrence" } as const
   }
-  return { reason: "missed", message: "Nothing was there to fire it in time" } as const
+  return { reason: "missed", message: "No process fired it in time" } as const
 }
 
 /** It was fired from memory, and its run is there: no obstacle keeps it from having run. */

@@ -23,10 +23,7 @@ export function reportCancelled({ events, logger }: RunReporting, run: Run): voi
 
 /** Another attempt has the run, or has ended it. */
 export function reportRefused({ events, logger }: RunReporting, run: Run): void {
-  logger.warn(
-    factsOf(run),
-    "The run was no longer ours to finish; what this attempt did is not recorded as its end",
-  )
+  logger.warn(factsOf(run), "The attempt had lost its run; its result was not stored")
   events.emit(run, { type: "refused" })
 }
 

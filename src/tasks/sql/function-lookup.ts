@@ -48,13 +48,13 @@ interface Candidate {
   readonly role: string
 }
 
-/** The one to call, or a failure that says what is in the way and how it is mended. */
+/** The one to call, or a failure that says what is in the way and what to do about it. */
 export function functionOf(rows: readonly SqlRow[], call: SqlCall): FoundFunction {
   const name = `${call.schema}.${call.name}`
   const candidates = rows.map(candidateOf)
   const first = candidates[0]
   if (first === undefined)
-    throw new SqlFailure(`There is no function ${name}(jsonb) or ${name}(). Create it, or mend the name.`)
+    throw new SqlFailure(`There is no function ${name}(jsonb) or ${name}(). Create it, or correct the name.`)
   if (first.kind !== "f")
     throw new SqlFailure(`${name} is ${KINDS[first.kind] ?? "no function"}. Only functions are called.`)
   if (first.takes === "other") {

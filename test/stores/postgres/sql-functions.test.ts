@@ -189,7 +189,7 @@ describe("a schedule of a function", () => {
     const refused = {
       code: "BELFRY_PAYLOAD_INVALID",
       message:
-        'Payload of task "sql" can\'t be used: There is no function app.not_yet(jsonb) or app.not_yet(). Create it, or mend the name.',
+        'Payload of task "sql" can\'t be used: There is no function app.not_yet(jsonb) or app.not_yet(). Create it, or correct the name.',
     }
 
     await assert.rejects(schedules.create("nightly", nightly), refused)
