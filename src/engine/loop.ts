@@ -63,7 +63,7 @@ export class Loop {
     }
   }
 
-  /** A logger that throws has nobody left to tell, and must not be what ends a loop. */
+  /** `onFault` may do more than log: firing goes over to memory. An error of that must not be what ends a loop. */
   #tell(say: () => void): void {
     try {
       say()
