@@ -111,8 +111,9 @@ export class Firing {
 
   #note(answers: readonly FireAnswer[], tookMs: number): void {
     if (answers.length === 0) return
-    const lost = answers.filter(({ outcome }) => outcome !== "done").length
-    this.#context.events.taken({ what: "schedules", count: answers.length - lost, lost, tookMs })
+    const count = answers.filter(({ outcome }) => outcome === "done").length
+    const lost = answers.filter(({ outcome }) => outcome === "stale").length
+    this.#context.events.taken({ what: "schedules", count, lost, tookMs })
   }
 
   async #offer(plans: readonly FirePlan[]): Promise<readonly FireAnswer[]> {
@@ -129,6 +130,11 @@ export class Firing {
     if (isRefused(answer)) {
       logger.error({ ...facts, error: answer.why }, "The store can't keep what the schedule would fire")
       events.error(new BelfryError("BELFRY_STORE_REFUSED", answer.why), "firing")
+      return
+    }
+    if (answer.outcome === "held") {
+      // A run that came after the read: the next turn reads of it.
+      logger.debug(facts, "Another run holds the key of this schedule; planning again")
       return
     }
     if (answer.outcome !== "done") {

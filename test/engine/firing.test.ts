@@ -150,6 +150,40 @@ describe("one process", () => {
     assert.ok(count("dueSchedules") < 50, `${count("dueSchedules")} reads`)
   })
 
+  test("a plan whose key another run holds is made again, and is no race with another process", async () => {
+    await using fleet = new Fleet()
+    const { logger, lines } = collectedLog()
+    const races: string[] = []
+    const takings: Taking[] = []
+    let held = 1
+    const fire: typeof fleet.store.fire = async (plans) =>
+      held-- > 0 ? plans.map(() => ({ outcome: "held" })) : fleet.store.fire(plans)
+    await fleet.started({
+      store: { ...fleet.store, fire },
+      tasks: [noop],
+      schedules: [noop.schedule("s", { cron: "0 * * * *" })],
+      logger,
+      hooks: {
+        race: (id) => void races.push(id),
+        taken: (taking) => void (taking.what === "schedules" && takings.push(taking)),
+      },
+    })
+
+    await fleet.advance("1h")
+
+    assert.deepEqual(races, [])
+    assert.deepEqual(
+      takings.map(({ count, lost }) => [count, lost]),
+      [
+        [0, 0],
+        [1, 0],
+      ],
+    )
+    const said = lines.filter(({ level }) => level === "debug").map(({ message }) => message)
+    assert.deepEqual(said.slice(0, 1), ["Another run holds the key of this schedule; planning again"])
+    assert.equal((await fleet.runs())[0]?.state, "succeeded")
+  })
+
   test("a schedule that is created is fired without waiting for the poll", async () => {
     await using fleet = new Fleet()
     const node = await fleet.started({ tasks: [noop], pollInterval: "1h" })
