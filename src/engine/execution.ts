@@ -58,6 +58,7 @@ export class Execution {
   readonly #store: Store
   readonly #clock: Clock
   readonly #onProgress: () => void
+  readonly #insist: Insist
   readonly #log: RunLog
   // Most tasks never ask for these, and then they are never made: at tens of thousands of runs a second it shows.
   #controller: AbortController | null = null
@@ -77,6 +78,7 @@ export class Execution {
     clock: Clock
     leaseMs: number
     onProgress: () => void
+    insist: Insist
   }) {
     this.run = about.run
     this.leaseMs = about.leaseMs
@@ -84,15 +86,20 @@ export class Execution {
     this.#store = about.store
     this.#clock = about.clock
     this.#onProgress = about.onProgress
+    this.#insist = about.insist
     const { id: runId, attempt } = about.run
     this.#log = new RunLog({ store: about.store, clock: about.clock, runId, attempt })
   }
 
-  /** Tells the task to stop. `lease-lost` and `cancelled` also take away the right to change the run. */
+  /**
+   * Tells the task to stop. `lease-lost` and `cancelled` also take away the right to change the run. The first cause counts; a
+   * later `stopping` only ends the grace.
+   */
   abort(why: AbortCause): void {
-    if (this.#abortedBy !== null) return
-    this.#abortedBy = new RunAborted(why, ABORT_MESSAGES[why])
-    this.#controller?.abort(this.#abortedBy)
+    const isFirst = this.#abortedBy === null
+    if (!isFirst && why !== "stopping") return
+    this.#abortedBy ??= new RunAborted(why, ABORT_MESSAGES[why])
+    if (isFirst) this.#controller?.abort(this.#abortedBy)
     // A run that must be given back at once isn't kept for the sake of a handler's last words.
     this.#endWithin(why === "stopping" ? 0 : ABORT_GRACE_MS, this.#abortedBy)
   }
@@ -133,7 +140,8 @@ export class Execution {
     this.#cancelGrace?.()
     if (!this.#log.isAtRest) await this.#log.flush()
     // Whatever came after the commit: what is committed is done.
-    const committed = this.#completion === null ? null : await this.#completion.committed()
+    const completion = this.#completion
+    const committed = completion === null ? null : await this.#insist(() => completion.committed())
     return committed ?? this.#withProgress(this.#changeFor(ending))
   }
 
@@ -153,6 +161,7 @@ export class Execution {
 
   #endWithin(graceMs: number, cause: RunAborted): void {
     if (this.#end === null) return
+    this.#cancelGrace?.()
     this.#cancelGrace = this.#clock.setTimer(graceMs, () => this.#end?.({ kind: "aborted", cause }))
   }
 
@@ -247,6 +256,9 @@ export class Execution {
     }
   }
 }
+
+/** Asks the store again if it doesn't answer. */
+type Insist = <T>(question: () => Promise<T>) => Promise<T>
 
 type Ending =
   | { readonly kind: "returned"; readonly value: unknown }

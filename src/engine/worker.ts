@@ -159,6 +159,7 @@ export class Worker {
       clock,
       leaseMs,
       onProgress: () => this.#heart.onProgress(),
+      insist: (question) => this.#settler.insist(question),
     })
     this.#running.set(run.id, execution)
     this.#heart.hold(execution, askedAt)
