@@ -6,7 +6,6 @@ import {
   fail,
   giveUp,
   isPoison,
-  type Output,
   type Progress,
   type Run,
   type RunChange,
@@ -17,31 +16,11 @@ import { describeThrown, storable } from "../core/thrown.ts"
 import type { Store } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
 import { Completion } from "./completion.ts"
-import { detailsOf, outputOf } from "./output.ts"
+import { askedBy, NO_OUTPUT, outputOf } from "./output.ts"
+import { type AbortCause, abortedBy, type RunAborted } from "./run-aborted.ts"
 import { infoOf, lastSuccessOf } from "./run-info.ts"
 import { RunLog } from "./run-log.ts"
-import {
-  type AnyTask,
-  checkPayload,
-  DoNotRetry,
-  isLater,
-  payloadOrThrow,
-  RetryAfter,
-  type TaskContext,
-} from "./task.ts"
-
-/** Why a task's signal was aborted. */
-export type AbortCause = "cancelled" | "timeout" | "lease-lost" | "stopping"
-
-export class RunAborted extends Error {
-  override readonly name = "RunAborted"
-  readonly why: AbortCause
-
-  constructor(why: AbortCause, message: string) {
-    super(message)
-    this.why = why
-  }
-}
+import { type AnyTask, checkPayload, isLater, payloadOrThrow, type TaskContext } from "./task.ts"
 
 /** After its signal is aborted, a task has this long to return before its run is settled without it. */
 const ABORT_GRACE_MS = 5_000
@@ -98,7 +77,7 @@ export class Execution {
   abort(why: AbortCause): void {
     const isFirst = this.#abortedBy === null
     if (!isFirst && why !== "stopping") return
-    this.#abortedBy ??= new RunAborted(why, ABORT_MESSAGES[why])
+    this.#abortedBy ??= abortedBy(why)
     if (isFirst) this.#controller?.abort(this.#abortedBy)
     // A run that must be given back at once isn't kept for the sake of a handler's last words.
     this.#endWithin(why === "stopping" ? 0 : ABORT_GRACE_MS, this.#abortedBy)
@@ -264,31 +243,3 @@ type Ending =
   | { readonly kind: "returned"; readonly value: unknown }
   | { readonly kind: "thrown"; readonly thrown: unknown }
   | { readonly kind: "aborted"; readonly cause: RunAborted }
-
-const NO_OUTPUT = { message: null, details: null }
-
-const ABORT_MESSAGES: Readonly<Record<AbortCause, string>> = {
-  cancelled: "The run was cancelled",
-  timeout: "The attempt timed out",
-  "lease-lost": "The lease was lost: another worker may be performing this run",
-  stopping: "The worker is stopping",
-}
-
-/** What an error asks for beside being recorded. */
-function askedBy(thrown: unknown): Pick<Failure, "retry" | "output"> {
-  try {
-    if (thrown instanceof DoNotRetry) return { retry: "never", output: outputWith(thrown.details) }
-    if (thrown instanceof RetryAfter)
-      return { retry: { afterMs: thrown.afterMs }, output: outputWith(thrown.details) }
-    // The same payload will be as wrong the next time.
-    const isPayload = thrown instanceof BelfryError && thrown.code === "BELFRY_PAYLOAD_INVALID"
-    return { retry: isPayload ? "never" : "policy", output: NO_OUTPUT }
-  } catch {
-    // Even to ask a revoked proxy what it is throws.
-    return { retry: "policy", output: NO_OUTPUT }
-  }
-}
-
-function outputWith(details: unknown): Output {
-  return { message: null, details: detailsOf(details) }
-}

@@ -1,7 +1,7 @@
 import { BelfryError } from "../core/errors.ts"
 import { type Instant, SECOND } from "../core/instant.ts"
-import type { FirePlan } from "../core/plan.ts"
-import type { RunChange, SkipReason } from "../core/run.ts"
+import { cancelsOf, type FirePlan } from "../core/plan.ts"
+import type { SkipReason } from "../core/run.ts"
 import type { Schedule } from "../core/schedule.ts"
 import { planOnHold } from "../core/settling.ts"
 import { describeThrown } from "../core/thrown.ts"
@@ -11,7 +11,7 @@ import { aheadMsTo, type Burst, burstOf } from "./burst.ts"
 import type { Clock } from "./clock.ts"
 import type { Events } from "./events.ts"
 import type { Logger } from "./logger.ts"
-import { Loop } from "./loop.ts"
+import { delayUntil, Loop } from "./loop.ts"
 import { type Planned, Planning } from "./planning.ts"
 import { StoreClock } from "./store-clock.ts"
 
@@ -193,11 +193,6 @@ export interface FiringContext {
   onRecovery(): void
 }
 
-/** A run never gives way to itself: it may have been created from memory already, or by another process. */
-export function cancelsOf({ cancels, runs }: FirePlan): readonly RunChange[] {
-  return cancels.filter(({ runId }) => !runs.some(({ id }) => id === runId))
-}
-
 /**
  * When schedules are next due, and how many then. Plans that lost their race count too: the winner computed the same next
  * time, and may die before it comes.
@@ -216,11 +211,6 @@ function nextOf(
   if (at === Number.POSITIVE_INFINITY) return null
   const count = times.filter((time) => time === at).length + (at === nextDueAt ? nextDueCount : 0)
   return { at, count }
-}
-
-/** By the store's clock at the last answer, and our own for what has passed since. */
-export function delayUntil(at: Instant | null, storeNow: Instant, elapsedMs: number): number {
-  return at === null ? Number.POSITIVE_INFINITY : Math.max(0, at - storeNow - elapsedMs)
 }
 
 export function isoOrNull(instant: Instant | null): string | null {
