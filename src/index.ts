@@ -11,8 +11,8 @@ export type { StandardSchema } from "./core/standard-schema.ts"
 export type { Clock } from "./engine/clock.ts"
 export type { Role } from "./engine/engine.ts"
 export type { Hooks, RunEvent, Taking } from "./engine/events.ts"
-export { type AbortCause, RunAborted } from "./engine/execution.ts"
 export { jsonLogger, type Logger, silentLogger } from "./engine/logger.ts"
+export { type AbortCause, RunAborted } from "./engine/run-aborted.ts"
 export {
   type AnyTask,
   type DeclaredOptions,

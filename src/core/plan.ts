@@ -46,6 +46,11 @@ export interface FirePlan {
   readonly isSteered?: boolean
 }
 
+/** A run never gives way to itself: it may have been created from memory already, or by another process. */
+export function cancelsOf({ cancels, runs }: FirePlan): readonly RunChange[] {
+  return cancels.filter(({ runId }) => !runs.some(({ id }) => id === runId))
+}
+
 /** Everything up to `now` counts as settled; due at the first occurrence after it. Fires nothing. */
 export function planFrom(schedule: Schedule, now: Instant): Partial<ScheduleProgress> {
   const next = upcomingAfter(schedule, now)

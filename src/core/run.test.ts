@@ -68,6 +68,16 @@ test("succeeding ends the run with what it returned", () => {
   assert.deepInclude(change, { message: "12 sent", details: { sent: 12 }, failures: 1, lost: 1 })
 })
 
+test.each(["pending", "succeeded", "failed", "cancelled"] as const)(
+  "a %s run has no attempt to end",
+  (state) => {
+    assert.throws(
+      () => succeed(aRunRef({ state }), { message: null, details: null }),
+      "Belfry invariant broken: only a running run has an attempt to end",
+    )
+  },
+)
+
 describe("failing", () => {
   const policy = aRetry({ attempts: 3, backoff: "fixed", baseMs: 1_000, jitter: 0 })
 

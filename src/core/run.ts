@@ -1,4 +1,5 @@
 import { nextDelayMs, type RetryPolicy } from "./backoff.ts"
+import { assert } from "./errors.ts"
 import type { Instant } from "./instant.ts"
 import type { Json } from "./json.ts"
 
@@ -286,6 +287,7 @@ export function isAlreadyMade(change: RunChange, now: { state: RunState | null; 
 }
 
 function stepOf(run: RunRef, state: RunState, outcome: AttemptOutcome | null): RunChange {
+  assert(outcome === null || run.state === "running", "only a running run has an attempt to end")
   return {
     runId: run.id,
     ifState: run.state,

@@ -6,7 +6,6 @@ import {
   fail,
   giveUp,
   isPoison,
-  type Output,
   type Progress,
   type Run,
   type RunChange,
@@ -17,31 +16,11 @@ import { describeThrown, storable } from "../core/thrown.ts"
 import type { Store } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
 import { Completion } from "./completion.ts"
-import { detailsOf, outputOf } from "./output.ts"
+import { askedBy, NO_OUTPUT, outputOf } from "./output.ts"
+import { type AbortCause, abortedBy, type RunAborted } from "./run-aborted.ts"
 import { infoOf, lastSuccessOf } from "./run-info.ts"
 import { RunLog } from "./run-log.ts"
-import {
-  type AnyTask,
-  checkPayload,
-  DoNotRetry,
-  isLater,
-  payloadOrThrow,
-  RetryAfter,
-  type TaskContext,
-} from "./task.ts"
-
-/** Why a task's signal was aborted. */
-export type AbortCause = "cancelled" | "timeout" | "lease-lost" | "stopping"
-
-export class RunAborted extends Error {
-  override readonly name = "RunAborted"
-  readonly why: AbortCause
-
-  constructor(why: AbortCause, message: string) {
-    super(message)
-    this.why = why
-  }
-}
+import { type AnyTask, checkPayload, isLater, payloadOrThrow, type TaskContext } from "./task.ts"
 
 /** After its signal is aborted, a task has this long to return before its run is settled without it. */
 const ABORT_GRACE_MS = 5_000
@@ -58,6 +37,7 @@ export class Execution {
   readonly #store: Store
   readonly #clock: Clock
   readonly #onProgress: () => void
+  readonly #insist: Insist
   readonly #log: RunLog
   // Most tasks never ask for these, and then they are never made: at tens of thousands of runs a second it shows.
   #controller: AbortController | null = null
@@ -77,6 +57,7 @@ export class Execution {
     clock: Clock
     leaseMs: number
     onProgress: () => void
+    insist: Insist
   }) {
     this.run = about.run
     this.leaseMs = about.leaseMs
@@ -84,15 +65,20 @@ export class Execution {
     this.#store = about.store
     this.#clock = about.clock
     this.#onProgress = about.onProgress
+    this.#insist = about.insist
     const { id: runId, attempt } = about.run
     this.#log = new RunLog({ store: about.store, clock: about.clock, runId, attempt })
   }
 
-  /** Tells the task to stop. `lease-lost` and `cancelled` also take away the right to change the run. */
+  /**
+   * Tells the task to stop. `lease-lost` and `cancelled` also take away the right to change the run. The first cause counts; a
+   * later `stopping` only ends the grace.
+   */
   abort(why: AbortCause): void {
-    if (this.#abortedBy !== null) return
-    this.#abortedBy = new RunAborted(why, ABORT_MESSAGES[why])
-    this.#controller?.abort(this.#abortedBy)
+    const isFirst = this.#abortedBy === null
+    if (!isFirst && why !== "stopping") return
+    this.#abortedBy ??= abortedBy(why)
+    if (isFirst) this.#controller?.abort(this.#abortedBy)
     // A run that must be given back at once isn't kept for the sake of a handler's last words.
     this.#endWithin(why === "stopping" ? 0 : ABORT_GRACE_MS, this.#abortedBy)
   }
@@ -133,7 +119,8 @@ export class Execution {
     this.#cancelGrace?.()
     if (!this.#log.isAtRest) await this.#log.flush()
     // Whatever came after the commit: what is committed is done.
-    const committed = this.#completion === null ? null : await this.#completion.committed()
+    const completion = this.#completion
+    const committed = completion === null ? null : await this.#insist(() => completion.committed())
     return committed ?? this.#withProgress(this.#changeFor(ending))
   }
 
@@ -153,6 +140,7 @@ export class Execution {
 
   #endWithin(graceMs: number, cause: RunAborted): void {
     if (this.#end === null) return
+    this.#cancelGrace?.()
     this.#cancelGrace = this.#clock.setTimer(graceMs, () => this.#end?.({ kind: "aborted", cause }))
   }
 
@@ -248,35 +236,10 @@ export class Execution {
   }
 }
 
+/** Asks the store again if it doesn't answer. */
+type Insist = <T>(question: () => Promise<T>) => Promise<T>
+
 type Ending =
   | { readonly kind: "returned"; readonly value: unknown }
   | { readonly kind: "thrown"; readonly thrown: unknown }
   | { readonly kind: "aborted"; readonly cause: RunAborted }
-
-const NO_OUTPUT = { message: null, details: null }
-
-const ABORT_MESSAGES: Readonly<Record<AbortCause, string>> = {
-  cancelled: "The run was cancelled",
-  timeout: "The attempt timed out",
-  "lease-lost": "The lease was lost: another worker may be performing this run",
-  stopping: "The worker is stopping",
-}
-
-/** What an error asks for beside being recorded. */
-function askedBy(thrown: unknown): Pick<Failure, "retry" | "output"> {
-  try {
-    if (thrown instanceof DoNotRetry) return { retry: "never", output: outputWith(thrown.details) }
-    if (thrown instanceof RetryAfter)
-      return { retry: { afterMs: thrown.afterMs }, output: outputWith(thrown.details) }
-    // The same payload will be as wrong the next time.
-    const isPayload = thrown instanceof BelfryError && thrown.code === "BELFRY_PAYLOAD_INVALID"
-    return { retry: isPayload ? "never" : "policy", output: NO_OUTPUT }
-  } catch {
-    // Even to ask a revoked proxy what it is throws.
-    return { retry: "policy", output: NO_OUTPUT }
-  }
-}
-
-function outputWith(details: unknown): Output {
-  return { message: null, details: detailsOf(details) }
-}

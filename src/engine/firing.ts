@@ -1,9 +1,7 @@
 import { BelfryError } from "../core/errors.ts"
-import { planFire } from "../core/fire.ts"
-import type { Instant } from "../core/instant.ts"
-import { type FireFacts, type FirePlan, isToLookUp } from "../core/plan.ts"
-import { planAhead } from "../core/plan-ahead.ts"
-import type { RunChange, SkipReason } from "../core/run.ts"
+import { type Instant, SECOND } from "../core/instant.ts"
+import { cancelsOf, type FirePlan } from "../core/plan.ts"
+import type { SkipReason } from "../core/run.ts"
 import type { Schedule } from "../core/schedule.ts"
 import { planOnHold } from "../core/settling.ts"
 import { describeThrown } from "../core/thrown.ts"
@@ -12,14 +10,13 @@ import type { DueSchedules, FireAnswer, Store } from "../store/store.ts"
 import { aheadMsTo, type Burst, burstOf } from "./burst.ts"
 import type { Clock } from "./clock.ts"
 import type { Events } from "./events.ts"
-import { plannedBy } from "./facts.ts"
 import type { Logger } from "./logger.ts"
-import { Loop } from "./loop.ts"
-import { Resting } from "./resting.ts"
+import { delayUntil, Loop } from "./loop.ts"
+import { type Planned, Planning } from "./planning.ts"
 import { StoreClock } from "./store-clock.ts"
 
-/** How many schedules one turn plans: enough to amortise the round trip, few enough to share the work. */
-const BATCH = 500
+/** If all that was given rests, and the store has more. */
+const NEXT_READ_MS = SECOND
 
 /**
  * Fires due schedules. Every process may run this loop over the same schedules at once: each reads, plans and offers its
@@ -29,7 +26,7 @@ export class Firing {
   readonly #context: FiringContext
   readonly #loop: Loop
   readonly #storeClock: StoreClock
-  readonly #resting: Resting
+  readonly #planning: Planning
   /** When schedules were last read: by the store's clock, and by our own. */
   #readAt: { readonly now: Instant; readonly monotonic: number } | null = null
   /** The next to be due, if they are many. */
@@ -38,7 +35,7 @@ export class Firing {
   constructor(context: FiringContext) {
     this.#context = context
     this.#storeClock = new StoreClock(context)
-    this.#resting = new Resting(context.clock)
+    this.#planning = new Planning(context)
     this.#loop = new Loop({
       clock: context.clock,
       longestSleepMs: context.pollMs,
@@ -66,14 +63,15 @@ export class Firing {
   async #turn(): Promise<number> {
     const { store, clock } = this.#context
     const askedAt = clock.monotonic()
+    const { limit } = this.#planning
     const read = await store.dueSchedules({
-      limit: BATCH,
+      limit,
       aheadMs: aheadMsTo(this.#burst, this.#now(askedAt)),
     })
     const answeredAt = clock.monotonic()
     this.#readAt = { now: read.now, monotonic: answeredAt }
     this.#storeClock.saw({ now: read.now, askedAt, answeredAt })
-    const { planned, left } = await this.#plan(read)
+    const { planned, left, fault, isAllResting } = await this.#planning.plan(read, this.#burst?.at ?? null)
     const plans = planned.map(({ plan }) => plan)
     const ids = plans.flatMap(({ runs }) => runs.map(({ id }) => id))
     const offer = () => this.#offer(plans)
@@ -85,60 +83,21 @@ export class Firing {
     await this.#holdRefused(planned, answers)
     this.#note(answers, clock.monotonic() - askedAt)
 
-    const isMore = read.due.length === BATCH || read.nextDueAt === read.now
+    if (fault !== null) throw fault
+    const isMore = read.due.length === limit || read.nextDueAt === read.now
     const isHeld = answers.some(({ outcome }) => outcome === "held")
     // Those that are left wait for their instant, and so do we, unless others came with them.
-    if (isHeld || (isMore && (left.length === 0 || plans.length > 0))) return 0
+    if (isHeld || (isMore && (left.length === 0 || plans.length > 0))) return isAllResting ? NEXT_READ_MS : 0
     const next = nextOf(read, plans, left)
     this.#burst = next === null || left.length > 0 ? null : burstOf(next.at, next.count)
     const wakeAt = next === null ? null : next.at - (this.#burst?.leadMs ?? 0)
     const delay = delayUntil(wakeAt, read.now, clock.monotonic() - answeredAt)
-    return Math.min(delay, this.#resting.wakeInMs())
+    return Math.min(delay, this.#planning.tryAgainInMs)
   }
 
   /** By the store's clock, as far as we know. */
   #now(monotonic: number): Instant {
     return this.#readAt === null ? 0 : this.#readAt.now + (monotonic - this.#readAt.monotonic)
-  }
-
-  /** What is due, and what the burst will owe; left are those of whom that can't be known yet. */
-  async #plan({ due, now }: DueSchedules): Promise<{
-    planned: readonly Planned[]
-    left: readonly Schedule[]
-  }> {
-    const planned: Planned[] = []
-    const left: Schedule[] = []
-    for (const { schedule, facts } of due) {
-      if (this.#resting.has(schedule.id)) continue
-      const isDue = schedule.nextRunAt! <= now
-      // Waiting for what is known already would cost each of a thousand plans a turn of the event loop.
-      let plan = isDue ? planFire(schedule, facts, now) : this.#planAhead(schedule, facts)
-      if (plan !== null && isToLookUp(plan)) {
-        try {
-          plan = await plannedBy(this.#context.store, schedule, facts, (known) =>
-            planFire(schedule, known, now),
-          )
-        } catch (error) {
-          this.#rest(schedule, error)
-          continue
-        }
-      }
-      if (plan === null) left.push(schedule)
-      else planned.push({ schedule, plan })
-    }
-    return { planned, left }
-  }
-
-  #rest(schedule: Schedule, error: unknown): void {
-    this.#resting.rest(schedule.id)
-    const facts = { component: "firing", scheduleId: schedule.id, error: describeThrown(error) }
-    this.#context.logger.error(facts, "What is recorded of the schedule can't be read; trying again")
-    this.#context.events.error(error, "firing")
-  }
-
-  /** Others that are due before the burst is don't belong to it. */
-  #planAhead(schedule: Schedule, facts: FireFacts): FirePlan | null {
-    return schedule.nextRunAt === this.#burst?.at ? planAhead(schedule, facts) : null
   }
 
   /** What the store can't keep would be refused for ever. */
@@ -152,8 +111,9 @@ export class Firing {
 
   #note(answers: readonly FireAnswer[], tookMs: number): void {
     if (answers.length === 0) return
-    const lost = answers.filter(({ outcome }) => outcome !== "done").length
-    this.#context.events.taken({ what: "schedules", count: answers.length - lost, lost, tookMs })
+    const count = answers.filter(({ outcome }) => outcome === "done").length
+    const lost = answers.filter(({ outcome }) => outcome === "stale").length
+    this.#context.events.taken({ what: "schedules", count, lost, tookMs })
   }
 
   async #offer(plans: readonly FirePlan[]): Promise<readonly FireAnswer[]> {
@@ -170,6 +130,11 @@ export class Firing {
     if (isRefused(answer)) {
       logger.error({ ...facts, error: answer.why }, "The store can't keep what the schedule would fire")
       events.error(new BelfryError("BELFRY_STORE_REFUSED", answer.why), "firing")
+      return
+    }
+    if (answer.outcome === "held") {
+      // A run that came after the read: the next turn reads of it.
+      logger.debug(facts, "Another run holds the key of this schedule; planning again")
       return
     }
     if (answer.outcome !== "done") {
@@ -228,16 +193,6 @@ export interface FiringContext {
   onRecovery(): void
 }
 
-/** A run never gives way to itself: it may have been created from memory already, or by another process. */
-export function cancelsOf({ cancels, runs }: FirePlan): readonly RunChange[] {
-  return cancels.filter(({ runId }) => !runs.some(({ id }) => id === runId))
-}
-
-interface Planned {
-  readonly schedule: Schedule
-  readonly plan: FirePlan
-}
-
 /**
  * When schedules are next due, and how many then. Plans that lost their race count too: the winner computed the same next
  * time, and may die before it comes.
@@ -256,11 +211,6 @@ function nextOf(
   if (at === Number.POSITIVE_INFINITY) return null
   const count = times.filter((time) => time === at).length + (at === nextDueAt ? nextDueCount : 0)
   return { at, count }
-}
-
-/** By the store's clock at the last answer, and our own for what has passed since. */
-export function delayUntil(at: Instant | null, storeNow: Instant, elapsedMs: number): number {
-  return at === null ? Number.POSITIVE_INFINITY : Math.max(0, at - storeNow - elapsedMs)
 }
 
 export function isoOrNull(instant: Instant | null): string | null {

@@ -1,5 +1,6 @@
 import { describeThrown } from "../core/thrown.ts"
 import type { HeartbeatAnswer, HeldRun, Store, Worker as WorkerRecord } from "../store/store.ts"
+import { Alarm } from "./alarm.ts"
 import type { Clock } from "./clock.ts"
 import type { Events } from "./events.ts"
 import type { Execution } from "./execution.ts"
@@ -189,35 +190,6 @@ export class Heart {
       if (deadline <= now) this.#lose(execution, "lost")
       else this.#watch.setFor(deadline)
     }
-  }
-}
-
-/** One timer, to the earliest of the instants it was set for since it last rang. */
-class Alarm {
-  readonly #clock: Clock
-  readonly #onRing: () => void
-  #at = Number.POSITIVE_INFINITY
-  #cancel: () => void = () => undefined
-
-  constructor(clock: Clock, onRing: () => void) {
-    this.#clock = clock
-    this.#onRing = onRing
-  }
-
-  /** By the monotonic clock. */
-  setFor(at: number): void {
-    if (at >= this.#at) return
-    this.#cancel()
-    this.#at = at
-    this.#cancel = this.#clock.setTimer(Math.max(0, at - this.#clock.monotonic()), () => {
-      this.#at = Number.POSITIVE_INFINITY
-      this.#onRing()
-    })
-  }
-
-  callOff(): void {
-    this.#cancel()
-    this.#at = Number.POSITIVE_INFINITY
   }
 }
 

@@ -1,5 +1,6 @@
 import { checked, type Door, type Kind } from "../core/checked.ts"
 import { callback, choice } from "../core/kinds.ts"
+import { describeThrown } from "../core/thrown.ts"
 import { printableJson } from "../core/unsafe-text.ts"
 import { systemClock } from "./clock.ts"
 
@@ -62,6 +63,27 @@ function lineOf({ level, message, ...facts }: LogFacts): string {
 function plainErrors(_key: string, value: unknown): unknown {
   if (value instanceof Error) return { name: value.name, message: value.message }
   return typeof value === "bigint" ? String(value) : value
+}
+
+/**
+ * The same logger, but it never throws: a full disk under a log must not look like a fault of the store, nor end the process. Its
+ * first error is a warning of the process.
+ */
+export function harmlessLogger(logger: Logger): Logger {
+  let hasWarned = false
+  const onThrow = (error: unknown) => {
+    if (!hasWarned) process.emitWarning(`Belfry's logger threw: ${describeThrown(error)}`)
+    hasWarned = true
+  }
+  const writer = (name: Level) => (facts: LogFacts, message: string) => {
+    try {
+      const written: unknown = logger[name](facts, message)
+      if (written instanceof Promise) written.catch(onThrow)
+    } catch (error) {
+      onThrow(error)
+    }
+  }
+  return { debug: writer("debug"), info: writer("info"), warn: writer("warn"), error: writer("error") }
 }
 
 /** Says nothing. */

@@ -1,3 +1,4 @@
+import type { Instant } from "../core/instant.ts"
 import type { Clock } from "./clock.ts"
 
 /**
@@ -63,7 +64,7 @@ export class Loop {
     }
   }
 
-  /** A logger that throws has nobody left to tell, and must not be what ends a loop. */
+  /** `onFault` may do more than log: firing goes over to memory. An error of that must not be what ends a loop. */
   #tell(say: () => void): void {
     try {
       say()
@@ -93,6 +94,11 @@ export interface LoopOptions {
   /** `count` is 1 for the first fault since things last worked. */
   onFault(error: unknown, count: number): void
   onRecovery?(): void
+}
+
+/** By the store's clock at the last answer, and our own for what has passed since. */
+export function delayUntil(at: Instant | null, storeNow: Instant, elapsedMs: number): number {
+  return at === null ? Number.POSITIVE_INFINITY : Math.max(0, at - storeNow - elapsedMs)
 }
 
 /** 250 ms, doubling to 5 s, a quarter of it left to chance so that many processes don't return at once. */

@@ -1,11 +1,14 @@
 import { SECOND } from "../core/instant.ts"
 import { type Run, release } from "../core/run.ts"
-import type { Store } from "../store/store.ts"
+import type { RunPage, Store } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
 import type { Logger } from "./logger.ts"
 
-/** More than this many running runs are looked through at the next look. */
 const PAGE = 1_000
+/** How many pages of running runs one look reads. The next look goes on from there. */
+const PAGES = 10
+/** Of more attempts than this it is forgotten that they began. */
+const BEGUN_MAX = 10_000
 
 /**
  * A claim whose answer was lost may have given this worker runs that it doesn't know of, and so does a run that it couldn't give
@@ -17,6 +20,9 @@ export class LostAnswers {
   /** By the monotonic clock. The server may come to a claim long after its worker stopped waiting for the answer. */
   #suspectedUntil = Number.NEGATIVE_INFINITY
   #leaseMs = 0
+  /** Where the next look goes on; null: at the newest run. */
+  #before: RunPage["before"] = null
+  readonly #begun = new Set<string>()
 
   constructor(context: { store: Store; clock: Clock; logger: Logger; id: string }) {
     this.#context = context
@@ -28,9 +34,20 @@ export class LostAnswers {
     this.#suspectedUntil = Math.max(this.#suspectedUntil, this.#context.clock.monotonic() + leaseMs)
   }
 
+  /**
+   * This attempt began, and its end couldn't be stored: it must not be given back as if it hadn't. It waits for the end of its
+   * lease, and counts as lost.
+   */
+  leave(run: Run): void {
+    this.#begun.add(attemptOf(run))
+    const [oldest] = this.#begun
+    if (this.#begun.size > BEGUN_MAX) this.#begun.delete(oldest!)
+  }
+
   /** How soon to look again: never, if there is nothing to look for. */
   get lookAgainInMs(): number {
-    return this.#isSuspected ? 5 * SECOND : Number.POSITIVE_INFINITY
+    if (!this.#isSuspected) return Number.POSITIVE_INFINITY
+    return this.#before === null ? 5 * SECOND : SECOND
   }
 
   get #isSuspected(): boolean {
@@ -50,15 +67,29 @@ export class LostAnswers {
   }
 
   async #giveBack(isKnown: (run: Run) => boolean): Promise<void> {
-    const { store, id, logger } = this.#context
-    const page = { orderBy: "createdAt", before: null, limit: PAGE } as const
-    const running = await store.findRuns({ states: ["running"] }, page)
-    const unknown = running.filter((run) => run.workerId === id && !isKnown(run))
-    if (unknown.length === 0) return
-    await store.transition(unknown.map((run) => release(run, "Its worker did not begin it")))
+    const { store, id } = this.#context
+    for (let pages = 0; pages < PAGES; pages++) {
+      const page = { orderBy: "createdAt", before: this.#before, limit: PAGE } as const
+      const running = await store.findRuns({ states: ["running"] }, page)
+      const isUnknown = (run: Run) => !isKnown(run) && !this.#begun.has(attemptOf(run))
+      await this.#release(running.filter((run) => run.workerId === id && isUnknown(run)))
+      const last = running[PAGE - 1]
+      this.#before = last === undefined ? null : { at: last.createdAt, id: last.id }
+      if (last === undefined) return
+    }
+  }
+
+  async #release(unbegun: readonly Run[]): Promise<void> {
+    if (unbegun.length === 0) return
+    const { store, logger } = this.#context
+    await store.transition(unbegun.map((run) => release(run, "Its worker did not begin it")))
     logger.info(
-      { component: "worker", runs: unknown.length },
+      { component: "worker", runs: unbegun.length },
       "Runs that this worker held and had not begun were given back",
     )
   }
+}
+
+function attemptOf({ id, attempt }: Run): string {
+  return `${id} ${attempt}`
 }

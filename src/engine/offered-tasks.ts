@@ -9,7 +9,7 @@ export async function offeredTasks(
   rhythmOf: (tasks: readonly string[]) => Rhythm,
 ): Promise<ReadonlySet<string>> {
   const offered = new Set<string>()
-  // Read before the workers: a beat in between makes nobody look silent.
+  // Read before the workers: a worker that beats in between doesn't look silent.
   const now = await store.now()
   for (let afterId: string | null = null; ; ) {
     const workers = await store.findWorkers({ afterId, limit: PAGE })

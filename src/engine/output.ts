@@ -1,6 +1,8 @@
+import { BelfryError } from "../core/errors.ts"
 import { isTooDeep, JSON_DEPTH_MAX, type Json, storableJson } from "../core/json.ts"
-import type { Output } from "../core/run.ts"
+import type { Failure, Output } from "../core/run.ts"
 import { describeThrown, storable } from "../core/thrown.ts"
+import { DoNotRetry, RetryAfter } from "./task.ts"
 
 const MESSAGE_MAX_BYTES = 8_192
 const DETAILS_MAX_BYTES = 1_048_576
@@ -33,7 +35,7 @@ function isReport(value: unknown): value is { success: boolean; message?: unknow
 }
 
 /** JSON, or a note why it isn't there: a result that can't be stored is no reason to call the work undone. */
-export function detailsOf(value: unknown): Json {
+function detailsOf(value: unknown): Json {
   if (value === undefined) return null
   try {
     const text = JSON.stringify(value)
@@ -50,4 +52,25 @@ export function detailsOf(value: unknown): Json {
 
 function notStored(error: unknown): Json {
   return { notStored: describeThrown(error).split("\n")[0]! }
+}
+
+export const NO_OUTPUT: Output = { message: null, details: null }
+
+/** What an error asks for beside being recorded. */
+export function askedBy(thrown: unknown): Pick<Failure, "retry" | "output"> {
+  try {
+    if (thrown instanceof DoNotRetry) return { retry: "never", output: outputWith(thrown.details) }
+    if (thrown instanceof RetryAfter)
+      return { retry: { afterMs: thrown.afterMs }, output: outputWith(thrown.details) }
+    // The same payload will be as wrong the next time.
+    const isPayload = thrown instanceof BelfryError && thrown.code === "BELFRY_PAYLOAD_INVALID"
+    return { retry: isPayload ? "never" : "policy", output: NO_OUTPUT }
+  } catch {
+    // Even to ask a revoked proxy what it is throws.
+    return { retry: "policy", output: NO_OUTPUT }
+  }
+}
+
+function outputWith(details: unknown): Output {
+  return { message: null, details: detailsOf(details) }
 }

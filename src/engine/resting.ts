@@ -7,6 +7,7 @@ const REST_MS = 30 * SECOND
 /** Schedules that couldn't be planned, though others can be. To try them at every turn would hold the others up. */
 export class Resting {
   readonly #clock: Clock
+  /** In the order in which their rests end. */
   readonly #until = new Map<string, number>()
 
   constructor(clock: Clock) {
@@ -14,6 +15,7 @@ export class Resting {
   }
 
   rest(scheduleId: string): void {
+    this.#until.delete(scheduleId)
     this.#until.set(scheduleId, this.#clock.monotonic() + REST_MS)
   }
 
@@ -21,11 +23,24 @@ export class Resting {
     return (this.#until.get(scheduleId) ?? 0) > this.#clock.monotonic()
   }
 
-  /** How long until the first of them is tried again. Asked once a turn: whose rest is over is forgotten by it. */
-  wakeInMs(): number {
+  /** How many rest now. */
+  get size(): number {
+    this.#forget()
+    return this.#until.size
+  }
+
+  /** How long until the first of them is tried again. */
+  get wakeInMs(): number {
+    this.#forget()
+    const [first = Number.POSITIVE_INFINITY] = this.#until.values()
+    return first - this.#clock.monotonic()
+  }
+
+  #forget(): void {
     const now = this.#clock.monotonic()
-    const until = Math.min(...this.#until.values())
-    for (const [id, each] of this.#until) if (each <= now) this.#until.delete(id)
-    return Math.max(0, until - now)
+    for (const [id, until] of this.#until) {
+      if (until > now) return
+      this.#until.delete(id)
+    }
   }
 }

@@ -26,7 +26,7 @@ export class Settler {
   #sent: readonly Waiting[] = []
   #isSending = false
   #isOver = false
-  #endPause: (() => void) | null = null
+  readonly #endPauses = new Set<() => void>()
 
   constructor(store: Store, clock: Clock) {
     this.#store = store
@@ -52,7 +52,20 @@ export class Settler {
     const given = [...this.#sent, ...this.#waiting]
     this.#waiting = []
     for (const { reject } of given) reject(tooLate())
-    this.#endPause?.()
+    for (const end of this.#endPauses) end()
+  }
+
+  /** Asks the store something that an end depends on, as often as a change would be sent. */
+  async insist<T>(question: () => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      if (this.#isOver) throw tooLate()
+      try {
+        return await question()
+      } catch (error) {
+        if (tries >= TRIES) throw error
+        await this.#pauseAfter(tries)
+      }
+    }
   }
 
   async #send(): Promise<void> {
@@ -86,19 +99,19 @@ export class Settler {
     }
     this.#waiting.unshift(...again)
     const tries = again[0]?.tries ?? 0
-    if (again.length > 0)
-      await this.#pause(Math.min(100 * 2 ** tries, 5_000) * (1 - 0.25 * this.#clock.random()))
+    if (again.length > 0) await this.#pauseAfter(tries)
   }
 
-  #pause(delayMs: number): Promise<void> {
+  #pauseAfter(tries: number): Promise<void> {
+    const delayMs = Math.min(100 * 2 ** tries, 5_000) * (1 - 0.25 * this.#clock.random())
     return new Promise((resolve) => {
       const end = () => {
         cancelTimer()
-        this.#endPause = null
+        this.#endPauses.delete(end)
         resolve()
       }
       const cancelTimer = this.#clock.setTimer(delayMs, end)
-      this.#endPause = end
+      this.#endPauses.add(end)
     })
   }
 }

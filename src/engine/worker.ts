@@ -4,10 +4,9 @@ import type { Claimed, Store, Worker as WorkerRecord } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
 import type { Events } from "./events.ts"
 import { Execution } from "./execution.ts"
-import { delayUntil } from "./firing.ts"
 import { Heart, isLeaseSpent } from "./heart.ts"
 import type { Logger } from "./logger.ts"
-import { Loop } from "./loop.ts"
+import { delayUntil, Loop } from "./loop.ts"
 import { LostAnswers } from "./lost-answers.ts"
 import { reportCancelled, reportEnd, reportRefused, reportStart } from "./run-reports.ts"
 import { type Settled, Settler } from "./settler.ts"
@@ -159,6 +158,7 @@ export class Worker {
       clock,
       leaseMs,
       onProgress: () => this.#heart.onProgress(),
+      insist: (question) => this.#settler.insist(question),
     })
     this.#running.set(run.id, execution)
     this.#heart.hold(execution, askedAt)
@@ -185,7 +185,7 @@ export class Worker {
       const change = await this.#perform(execution)
       if (change !== null) await this.#end(execution, change)
       else if (execution.wasCancelled) reportCancelled(this.#context, run)
-      else reportRefused(this.#context, run)
+      else this.#refuse(execution)
     } catch (error) {
       this.#context.logger.error(
         { component: "worker", runId: run.id, error: describeThrown(error) },
@@ -193,13 +193,20 @@ export class Worker {
       )
       this.#context.events.error(error, "worker")
       // It is still ours in the store, and would count as lost: it is given back when the store answers again.
-      if (!execution.hasBegun) this.#lostAnswers.suspect(execution.leaseMs)
+      if (execution.hasBegun) this.#lostAnswers.leave(run)
+      else this.#lostAnswers.suspect(execution.leaseMs)
     }
     if (this.#running.get(run.id) === execution) this.#running.delete(run.id)
     this.#heart.release(execution)
     if (this.#running.size === 0) this.#whenEmpty?.()
     this.#noteIdle()
     this.#makeRoom(run.concurrencyLimit !== null)
+  }
+
+  /** Its lease was lost. If nobody takes the run, the store still has it as ours. */
+  #refuse(execution: Execution): void {
+    if (execution.hasBegun) this.#lostAnswers.leave(execution.run)
+    reportRefused(this.#context, execution.run)
   }
 
   /** The change that ends the attempt; null if the run is no longer ours to change. */

@@ -10,7 +10,7 @@ import { planAnew } from "../core/steer.ts"
 import { type Clock, systemClock } from "../engine/clock.ts"
 import { Engine, type Role } from "../engine/engine.ts"
 import { Events } from "../engine/events.ts"
-import { jsonLogger, type Logger } from "../engine/logger.ts"
+import { harmlessLogger, jsonLogger, type Logger } from "../engine/logger.ts"
 import { DEFAULT_RETENTION } from "../engine/pruning.ts"
 import type { AnyTask, DeclaredSchedule, Task } from "../engine/task.ts"
 import type { Store } from "../store/store.ts"
@@ -61,7 +61,8 @@ export class Scheduler {
 
   constructor(options: SchedulerOptions) {
     const given = checkedSchedulerOptions(options)
-    const { store, clock = systemClock, logger = jsonLogger(), owner = "code", release = 0 } = given
+    const { store, clock = systemClock, owner = "code", release = 0 } = given
+    const logger = harmlessLogger(given.logger ?? jsonLogger())
     this.#given = store
     this.#logger = logger
     this.#tasks = tasksByName(given.tasks ?? [])

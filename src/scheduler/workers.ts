@@ -17,9 +17,9 @@ export class Workers {
   }
 
   async list(page: { afterId: string | null; limit: number }): Promise<readonly WorkerView[]> {
-    const workers = await this.#store.findWorkers(page)
-    // Read after the workers: a beat in between makes nobody look silent.
+    // Read before the workers: a worker that beats in between doesn't look silent.
     const now = await this.#store.now()
+    const workers = await this.#store.findWorkers(page)
     return workers.map((worker) => workerView(worker, this.#rhythmOf(worker.tasks), now))
   }
 

@@ -72,6 +72,23 @@ describe("timeout", () => {
     assert.equal(run?.error, "Timed out after 10s")
   })
 
+  test("a stop ends an attempt in the grace of its timeout at once, and it counts as timed out", async () => {
+    await using fleet = new Fleet()
+    const { logger, lines } = collectedLog()
+    const task = defineTask({ name: "task", timeout: "10s", retry: { attempts: 1 }, run: () => never })
+    const node = await fleet.started({ tasks: [task], logger })
+    const { runId } = await node.enqueue(task)
+    await fleet.advance("11s")
+    const askedAt = fleet.clock.monotonic()
+
+    await fleet.until(node.stop({ timeout: 0 }))
+
+    assert.equal(fleet.clock.monotonic() - askedAt, 0)
+    assert.equal(lines.at(-1)?.message, "The scheduler stopped")
+    const run = await fleet.node().runs.get(runId)
+    assert.deepEqual([run?.state, run?.error], ["failed", "Timed out after 10s"])
+  })
+
   test("a timeout on the schedule or the run counts before the task's", async () => {
     await using fleet = new Fleet()
     const task = defineTask({

@@ -24,6 +24,7 @@ async function anExecution(perform: (context: TaskContext, execution: Execution)
     clock: { ...systemClock, setTimer },
     leaseMs: 30_000,
     onProgress: () => undefined,
+    insist: (question) => question(),
   })
   return { execution, timers }
 }

@@ -4,7 +4,7 @@ import { describe, test } from "vitest"
 import { defineTask } from "../../src/index.ts"
 import { collectedLog } from "../support/collected-log.ts"
 import { faultyStore } from "../support/faulty-store.ts"
-import { Fleet } from "../support/fleet.ts"
+import { Fleet, taking } from "../support/fleet.ts"
 import { slowStore } from "../support/slow-store.ts"
 
 const noop = defineTask({ name: "noop", run: () => undefined })
@@ -78,6 +78,110 @@ describe("one process", () => {
     isReadable = true
     await fleet.advance("1m")
     assert.equal((await runs.list({ schedule: "behind" })).length, 2)
+  })
+
+  test("a store that goes away in mid-turn is a fault, and no schedule rests for it", async () => {
+    await using fleet = new Fleet()
+    const { logger, lines } = collectedLog()
+    const wire = faultyStore(fleet.store)
+    const { schedules, runs } = fleet.node()
+    for (let index = 0; index < 20; index++)
+      await schedules.create(`behind-${index}`, { task: "noop", cron: "0 * * * *" })
+    await fleet.advance("3h30m")
+    const findOccurrences: typeof fleet.store.findOccurrences = (page) => {
+      if (wire.count("findOccurrences") === 0) wire.breakDown()
+      return wire.store.findOccurrences(page)
+    }
+    const dueSchedules: typeof fleet.store.dueSchedules = (request) => wire.store.dueSchedules(request)
+    const now = () => wire.store.now()
+    await fleet.started({
+      store: { ...fleet.store, findOccurrences, dueSchedules, now },
+      tasks: [noop],
+      logger,
+    })
+
+    await fleet.advance("1m")
+
+    assert.equal(wire.count("findOccurrences"), 1, "the other schedules don't try as well")
+    assert.ok(lines.some(({ message }) => message === "The store can't be read; trying again"))
+    assert.ok(!lines.some(({ message }) => message.startsWith("What is recorded")))
+    wire.mend()
+    await fleet.advance("6s")
+    assert.equal((await runs.list({ state: "succeeded" })).length, 20)
+    assert.ok(lines.some(({ message }) => message === "The store answers again"))
+  })
+
+  test("look-ups that fail slowly are a fault once they have kept the others waiting for five seconds", async () => {
+    await using fleet = new Fleet()
+    const { logger, lines } = collectedLog()
+    const { schedules, runs } = fleet.node()
+    for (let index = 0; index < 20; index++)
+      await schedules.create(`behind-${index}`, { task: "noop", cron: "0 * * * *" })
+    await fleet.advance("3h30m")
+    await schedules.create("in-time", { task: "noop", cron: "31 * * * *" })
+    const findOccurrences = async () => {
+      await taking(fleet.clock, "3s")
+      throw new Error("too slow")
+    }
+    await fleet.started({ store: { ...fleet.store, findOccurrences }, tasks: [noop], logger })
+
+    await fleet.advance("90s")
+
+    const rested = lines.filter(({ message }) => message.startsWith("What is recorded"))
+    assert.ok(lines.some(({ message }) => message === "The store can't be read; trying again"))
+    assert.ok(rested.length >= 4, `${rested.length} rested`)
+    assert.equal((await runs.list({ schedule: "in-time" }))[0]?.state, "succeeded")
+  })
+
+  test("more than a batch of schedules whose records can't be read neither starve another, nor keep the loop busy", async () => {
+    await using fleet = new Fleet()
+    const { schedules, runs } = fleet.node()
+    for (let index = 0; index < 510; index++)
+      await schedules.create(`behind-${index}`, { task: "noop", cron: "0 * * * *" })
+    await fleet.advance("3h30m")
+    await schedules.create("in-time", { task: "noop", cron: "* * * * *" })
+    const findOccurrences = () => Promise.reject(new Error("too much to read"))
+    const { store, count } = faultyStore({ ...fleet.store, findOccurrences })
+    await fleet.started({ store, tasks: [noop] })
+
+    await fleet.advance("3m")
+
+    assert.equal((await runs.list({ schedule: "in-time" })).length, 3)
+    assert.ok(count("dueSchedules") < 50, `${count("dueSchedules")} reads`)
+  })
+
+  test("a plan whose key another run holds is made again, and is no race with another process", async () => {
+    await using fleet = new Fleet()
+    const { logger, lines } = collectedLog()
+    const races: string[] = []
+    const takings: Taking[] = []
+    let held = 1
+    const fire: typeof fleet.store.fire = async (plans) =>
+      held-- > 0 ? plans.map(() => ({ outcome: "held" })) : fleet.store.fire(plans)
+    await fleet.started({
+      store: { ...fleet.store, fire },
+      tasks: [noop],
+      schedules: [noop.schedule("s", { cron: "0 * * * *" })],
+      logger,
+      hooks: {
+        race: (id) => void races.push(id),
+        taken: (taking) => void (taking.what === "schedules" && takings.push(taking)),
+      },
+    })
+
+    await fleet.advance("1h")
+
+    assert.deepEqual(races, [])
+    assert.deepEqual(
+      takings.map(({ count, lost }) => [count, lost]),
+      [
+        [0, 0],
+        [1, 0],
+      ],
+    )
+    const said = lines.filter(({ level }) => level === "debug").map(({ message }) => message)
+    assert.deepEqual(said.slice(0, 1), ["Another run holds the key of this schedule; planning again"])
+    assert.equal((await fleet.runs())[0]?.state, "succeeded")
   })
 
   test("a schedule that is created is fired without waiting for the poll", async () => {

@@ -76,3 +76,53 @@ test("a claim that the server comes to after its worker stopped waiting is notic
   )
   await fleet[Symbol.asyncDispose]()
 })
+
+test("an attempt that began and whose end couldn't be stored is left to its lease, though a claim's answer was lost, too", async () => {
+  const { fleet, wire, node, task, performed } = await oneWorker()
+  // Every send of the end fails, but heartbeats keep the lease until the worker gives up.
+  wire.breakDown("transition")
+  await node.enqueue(task, undefined, { id: "a" })
+  await fleet.advance("25s")
+  wire.breakDown("claim")
+  await node.enqueue(task, undefined, { id: "b" })
+  await fleet.advance("1s")
+  wire.mend()
+  await fleet.advance("6s")
+
+  assert.deepEqual(performed, ["a", "b"])
+  assert.deepEqual(
+    [(await node.runs.get("a"))!.state, (await node.runs.get("a"))!.attempt],
+    ["running", 1],
+    "it was performed, so it isn't given back as if it hadn't begun",
+  )
+  await fleet.advance("45s")
+  const run = (await node.runs.get("a"))!
+  assert.deepEqual(
+    [run.state, run.attempts.map(({ outcome }) => outcome)],
+    ["succeeded", ["lost", "succeeded"]],
+  )
+  await fleet[Symbol.asyncDispose]()
+})
+
+for (const others of [1_200, 11_000]) {
+  test(`runs of a lost answer are found although ${others} newer runs are running elsewhere`, async () => {
+    const { fleet, wire, node, task, performed } = await oneWorker()
+    await node.enqueue(task, undefined, { id: "a", delay: "1s" })
+    await fleet.advance("500ms")
+    await fleet.store.enqueue(
+      Array.from({ length: others }, (_, index) => aRun({ id: `other-${index}`, task: "other" })),
+    )
+    const tasks = [{ name: "other", leaseMs: 600_000 }]
+    await fleet.store.claim({ workerId: "another", tasks, limit: others })
+    wire.loseReplies("claim")
+    await fleet.advance("1s")
+    wire.mend()
+
+    await fleet.advance("8s")
+
+    assert.deepEqual(performed, ["a"])
+    assert.equal((await node.runs.get("a"))!.attempts[0]?.outcome, "released")
+    assert.equal((await fleet.store.countRuns({ task: "other" })).running, others)
+    await fleet[Symbol.asyncDispose]()
+  })
+}

@@ -45,6 +45,22 @@ test("a worker that was killed is silent once its heartbeat is overdue, by the s
   )
 })
 
+test("a worker that beats while the workers are read isn't silent", async () => {
+  await using fleet = new Fleet()
+  const task = defineTask({ name: "task", run: () => undefined })
+  await fleet.started({ tasks: [task] })
+  const findWorkers: Store["findWorkers"] = async (page) => {
+    const workers = await fleet.store.findWorkers(page)
+    await fleet.advance("10m")
+    return workers
+  }
+  const observer = fleet.node({ store: { ...fleet.store, findWorkers } })
+
+  const [worker] = await observer.workers()
+
+  assert.equal(worker?.silentForMs, null)
+})
+
 test("a task with a lease of its own lets its worker be silent for as long", async () => {
   await using fleet = new Fleet()
   const slow = defineTask({ name: "slow", lease: "10m", run: ({ signal }) => aborted(signal) })

@@ -4,9 +4,9 @@ import type pg from "pg"
 import { defineSchedule, newSchedule } from "../../../src/core/definition.ts"
 import { planFire } from "../../../src/core/fire.ts"
 import type { ScheduleOptions } from "../../../src/core/options.ts"
+import { cancelsOf } from "../../../src/core/plan.ts"
 import type { Schedule } from "../../../src/core/schedule.ts"
 import { plannedBy } from "../../../src/engine/facts.ts"
-import { cancelsOf } from "../../../src/engine/firing.ts"
 
 /** The same thing done by the API and by SQL, on the same schedule, and what is in the database then. */
 
