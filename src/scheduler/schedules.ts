@@ -171,8 +171,9 @@ export class Schedules {
     )
   }
 
+  /** On from now. One whose last occurrence fell into the pause, and that is removed when it has finished, is returned as finished. */
   async resume(id: string): Promise<ScheduleView> {
-    return this.#steer("resume", id, resume)
+    return this.#steer("resume", id, resume, { mayFinish: true })
   }
 
   /** One run, now; the next occurrence is untouched. */
@@ -264,11 +265,12 @@ export class Schedules {
     method: string,
     id: string,
     decide: Parameters<typeof steerSchedule>[2],
+    options: Parameters<typeof steerSchedule>[3] = {},
   ): Promise<ScheduleView> {
     const scheduleId = idOf(id, method)
     await this.#ready()
     const view = await this.#viewer()
-    return view(await steerSchedule(this.#store, scheduleId, decide))
+    return view(await steerSchedule(this.#store, scheduleId, decide, options))
   }
 
   /** Reads the workers, once. Before a change: what has been done must not seem to fail because they can't be read. */
