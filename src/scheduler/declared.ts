@@ -9,6 +9,7 @@ import { type AnyTask, type DeclaredSchedule, validatePayload } from "../engine/
 import type { Store, Swap } from "../store/store.ts"
 import { findSchedule, TRIES, tooManyTries, tryEdit } from "./change-schedule.ts"
 import { checkDeclaredDependencies, cyclesWithStored } from "./dependencies.ts"
+import { checkTakesPayload } from "./payload-check.ts"
 
 /** What happened, or would happen, to the stored schedules of an owner. */
 export interface ReconcileReport {
@@ -48,6 +49,7 @@ export function defineDeclared(
         { details: { id, task: task.name } },
       )
     }
+    checkTakesPayload(task, payload)
     const { owner, release } = about
     return {
       id,

@@ -15,7 +15,7 @@ import { type BackfillPlan, doBackfill, planAgain, planBackfill } from "./backfi
 import { deleteSchedule, editSchedule, requireSchedule, steerSchedule } from "./change-schedule.ts"
 import { checkDependencies } from "./dependencies.ts"
 import { type Ledger, type LedgerPage, readLedger } from "./ledger.ts"
-import { checkPayload, examinePayload } from "./payload-check.ts"
+import { checkPayload, checkStoredPayload, examinePayload } from "./payload-check.ts"
 import { type OccurrenceView, upcoming } from "./preview.ts"
 import {
   changedOptions,
@@ -143,7 +143,7 @@ export class Schedules {
         checked(checkableChanges(changes, stored), SCHEDULE_CHANGES, door)
         const payload = given.payload === undefined ? stored.payload : given.payload
         // What was there before is only checked: a schedule whose function is gone can still be disabled.
-        const check = given.payload === undefined ? checkPayload : this.#examine
+        const check = given.payload === undefined ? checkStoredPayload : this.#examine
         await check(this.#tasks, stored.task, payload)
         const { task, owner, release } = stored
         const now = await this.#store.now()

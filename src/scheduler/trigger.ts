@@ -14,7 +14,7 @@ import type { AnyTask } from "../engine/task.ts"
 import { accepted } from "../store/refused.ts"
 import type { RunPage, Store } from "../store/store.ts"
 import { requireSchedule, TRIES, tooManyTries, trySteer } from "./change-schedule.ts"
-import { checkPayload } from "./payload-check.ts"
+import { checkPayload, checkStoredPayload } from "./payload-check.ts"
 import type { Because } from "./steering-options.ts"
 
 export interface TriggerNowOptions extends Because {
@@ -78,7 +78,8 @@ async function checkedRun(
 ): Promise<NewRun> {
   const payload =
     given.payload === undefined ? schedule.payload : toPayload(given.payload, `Payload for "${schedule.id}"`)
-  await checkPayload(tasks, schedule.task, payload)
+  const check = given.payload === undefined ? checkStoredPayload : checkPayload
+  await check(tasks, schedule.task, payload)
   const now = await store.now()
   if (given.insteadOfNext) occurrenceToCome(schedule, null, now)
   return manualRun(schedule, { id: runId, payload, now }, given)

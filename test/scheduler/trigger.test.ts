@@ -1,11 +1,12 @@
 import assert from "node:assert/strict"
 import { describe, test } from "vitest"
+import * as z from "zod"
 import { defineTask } from "../../src/index.ts"
 import { createTestScheduler } from "../../src/testing.ts"
 import { Fleet } from "../support/fleet.ts"
 import { racingStore } from "../support/racing-store.ts"
 
-const task = defineTask({ name: "send", run: () => "done" })
+const task = defineTask({ name: "send", payload: z.any(), run: () => "done" })
 
 async function fixture() {
   const test = await createTestScheduler({ tasks: [task], startAt: "2026-03-10T08:30:00Z" })
