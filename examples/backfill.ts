@@ -16,7 +16,7 @@ await scheduler.start()
 const day = 24 * 60 * 60 * 1_000
 const range = { from: Date.now() - 5 * day, until: Date.now(), name: "before-launch" }
 const plan = await scheduler.schedules.planBackfill("nightly-import", range)
-console.log(`Planned: ${plan.occurrences.length} occurrences, ${plan.alreadyRun} have run already`)
+console.log(`Planned: ${plan.occurrences.length} occurrences, ${plan.leftOut} left out`)
 
 const runIds = await scheduler.schedules.backfill(plan, {
   by: "ada",
@@ -30,7 +30,7 @@ for (const id of runIds) {
 
 // The same name never runs an occurrence twice.
 const again = await scheduler.schedules.planBackfill("nightly-import", range)
-console.log(`Planned again: ${again.occurrences.length} occurrences, ${again.alreadyRun} have run already`)
+console.log(`Planned again: ${again.occurrences.length} occurrences, ${again.leftOut} left out`)
 await scheduler.stop()
 
 async function unfinished(): Promise<number> {

@@ -199,9 +199,15 @@ describe("an operator's retry", () => {
   test.each(["failed", "cancelled"] as const)(
     "of one that is %s starts over under the same attempt number",
     (state) => {
-      const change = retry(aRunRef({ state, attempt: 3, failures: 3, lost: 2 }), "ada")
+      const change = retry(aRunRef({ state, attempt: 3, failures: 3, lost: 2 }), "ada", "mended")
 
-      assert.deepInclude(change, { state: "pending", ifState: state, ifAttempt: 3, claimableInMs: 0 })
+      assert.deepInclude(change, {
+        reason: "mended",
+        state: "pending",
+        ifState: state,
+        ifAttempt: 3,
+        claimableInMs: 0,
+      })
       assert.deepInclude(change, { failures: 0, lost: 0, outcome: null, error: null, by: "ada" })
     },
   )

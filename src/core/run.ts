@@ -228,8 +228,8 @@ export function fail(run: RunRef, failure: Failure, policy: RetryPolicy, chance:
  * Gives a held run back at once, untried: a stopping worker doesn't make others wait for its lease. The run goes before all that
  * were due after it, as it did when it was taken.
  */
-export function release(run: RunRef, reason: string): RunChange {
-  return { ...stepOf(run, "pending", "released"), reason }
+export function release(run: RunRef, reason: string, by: string | null = null): RunChange {
+  return { ...stepOf(run, "pending", "released"), reason, by }
 }
 
 /** The end of a run that has cost too many workers. The attempt that ends it doesn't perform it, so it isn't lost itself. */
@@ -276,9 +276,9 @@ export function cancel(run: RunRef, why: { reason: string | null; by: string | n
 }
 
 /** An operator's second chance for a run that ended badly: the same run, so the same idempotency key. */
-export function retry(run: RunRef, by: string | null): RunChange | null {
+export function retry(run: RunRef, by: string | null, reason: string | null = null): RunChange | null {
   if (run.state !== "failed" && run.state !== "cancelled") return null
-  return { ...stepOf(run, "pending", null), claimableInMs: 0, failures: 0, lost: 0, by }
+  return { ...stepOf(run, "pending", null), claimableInMs: 0, failures: 0, lost: 0, reason, by }
 }
 
 /** Whether a change that was answered as stale is in fact already there: its first answer was lost on the way. */

@@ -31,7 +31,7 @@ export interface BackfillPlan extends BackfillRange {
   readonly scheduleId: string
   readonly occurrences: readonly Date[]
   /** Occurrences in the range that were left out: they have a run, or, of `failed`, none that failed. */
-  readonly alreadyRun: number
+  readonly leftOut: number
 }
 
 export async function planBackfill(
@@ -51,7 +51,7 @@ export async function planBackfill(
     planId,
     scheduleId: schedule.id,
     occurrences: occurrences.map((at) => new Date(at)),
-    alreadyRun: all.length - occurrences.length,
+    leftOut: all.length - occurrences.length,
   }
 }
 

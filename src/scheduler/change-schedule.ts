@@ -14,7 +14,7 @@ import type { FireAnswer, Store } from "../store/store.ts"
 /** Changing stored schedules: read, decide, swap; and again if somebody was faster. */
 
 /** Each try loses only to somebody else's success, so this many losses in a row mean something is wrong. */
-const TRIES = 20
+export const TRIES = 20
 
 export async function findSchedule(store: Store, id: string): Promise<Schedule | null> {
   const [schedule] = await store.findSchedules({ ids: [id] }, { afterId: null, limit: 1 })
@@ -27,27 +27,49 @@ export async function requireSchedule(store: Store, id: string): Promise<Schedul
   throw new BelfryError("BELFRY_SCHEDULE_NOT_FOUND", `There is no schedule "${id}".`, { details: { id } })
 }
 
-/** Applies an operator's step; null from `decide` means there is nothing to do. Returns the schedule as it is then. */
+/** Decides an operator's step; null means there is nothing to do. */
+type Decide = (schedule: Schedule, facts: FireFacts, now: Instant) => FirePlan | null
+
+/**
+ * Applies an operator's step and returns the schedule as it is then. A schedule that finishes in the step, and asked to be removed
+ * then, is no longer there: that is the end of a `resume`; any other step comes too late for it.
+ */
 export async function steerSchedule(
   store: Store,
   id: string,
-  decide: (schedule: Schedule, facts: FireFacts, now: Instant) => FirePlan | null,
+  decide: Decide,
+  { mayFinish = false }: { mayFinish?: boolean } = {},
 ): Promise<Schedule> {
   for (let tries = 0; tries < TRIES; tries++) {
-    const schedule = await requireSchedule(store, id)
-    const facts = await readFacts(store, schedule)
-    const now = await store.now()
-    if (isEdited(schedule)) {
-      // Somebody wrote to it past our door: that comes first.
-      await offer(store, await plannedBy(store, schedule, facts, (known) => planFire(schedule, known, now)))
-      continue
-    }
-    const plan = await plannedBy(store, schedule, facts, (known) => decide(schedule, known, now))
-    if (plan === null) return schedule
-    if (accepted(await offer(store, { ...plan, isSteered: true })).outcome === "done")
-      return { ...schedule, ...plan.progress }
+    const steered = await trySteer(store, await requireSchedule(store, id), decide)
+    if (steered.outcome === "done" || (steered.outcome === "removed" && mayFinish)) return steered.schedule
   }
   throw tooManyTries(id)
+}
+
+type Steered =
+  /** The schedule as it is then, or was at its end. */
+  | { readonly outcome: "done" | "removed"; readonly schedule: Schedule }
+  /** It has moved, or a run of the step needs a live key that another run holds. */
+  | { readonly outcome: "stale" | "held" }
+
+/** One try at a step of the schedule as it was read. */
+export async function trySteer(store: Store, schedule: Schedule, decide: Decide): Promise<Steered> {
+  const facts = await readFacts(store, schedule)
+  const now = await store.now()
+  if (isEdited(schedule)) {
+    // Somebody wrote to it past our door: that comes first.
+    accepted(
+      await offer(store, await plannedBy(store, schedule, facts, (known) => planFire(schedule, known, now))),
+    )
+    return { outcome: "stale" }
+  }
+  const plan = await plannedBy(store, schedule, facts, (known) => decide(schedule, known, now))
+  if (plan === null) return { outcome: "done", schedule }
+  const { outcome } = accepted(await offer(store, { ...plan, isSteered: true }))
+  if (outcome !== "done") return { outcome }
+  if (plan.progress !== null) return { outcome, schedule: { ...schedule, ...plan.progress } }
+  return { outcome: "removed", schedule: { ...schedule, paused: null, nextRunAt: null, finishedAt: now } }
 }
 
 async function offer(store: Store, plan: FirePlan): Promise<FireAnswer> {
@@ -58,29 +80,39 @@ async function offer(store: Store, plan: FirePlan): Promise<FireAnswer> {
 }
 
 export interface Edit {
-  /** The revision the edit is based on; null for "whatever is there". */
-  readonly ifRevision: number | null
   /** What code declared, if it is code that edits. */
   readonly declaredAs?: string
   define(stored: Schedule): Promise<ScheduleDefinition> | ScheduleDefinition
 }
 
-/** Replaces the definition. The next occurrence moves only if the definition says when differently. */
-export async function editSchedule(store: Store, id: string, edit: Edit): Promise<Schedule> {
+/** Replaces the definition, if the schedule is at that revision. */
+export async function editSchedule(
+  store: Store,
+  id: string,
+  edit: Edit & { readonly ifRevision: number },
+): Promise<Schedule> {
   for (let tries = 0; tries < TRIES; tries++) {
     const stored = await requireSchedule(store, id)
-    if (edit.ifRevision !== null && stored.revision !== edit.ifRevision)
-      throw changedMeanwhile(stored, edit.ifRevision)
-    const now = await store.now()
-    const definition = await edit.define(stored)
-    // By the same timetable, what has no room yet stays owed.
-    const canWait = !isTimedOtherwise(definitionOf(stored), definition)
-    if (await settle(store, stored, now, { canWait })) continue
-    const edited = redefine(stored, definition, now, edit.declaredAs ?? stored.declaredAs)
-    const swap = await store.putSchedule(edited, stored.version)
-    if (swap.outcome === "done") return { ...edited, version: swap.version }
+    if (stored.revision !== edit.ifRevision) throw changedMeanwhile(stored, edit.ifRevision)
+    const edited = await tryEdit(store, stored, edit)
+    if (edited !== null) return edited
   }
   throw tooManyTries(id)
+}
+
+/**
+ * One try at an edit of the schedule as it was read; null if it has moved, also because what it owed was fired first. The next
+ * occurrence moves only if the definition says when differently.
+ */
+export async function tryEdit(store: Store, stored: Schedule, edit: Edit): Promise<Schedule | null> {
+  const now = await store.now()
+  const definition = await edit.define(stored)
+  // By the same timetable, what has no room yet stays owed.
+  const canWait = !isTimedOtherwise(definitionOf(stored), definition)
+  if (await settle(store, stored, now, { canWait })) return null
+  const edited = redefine(stored, definition, now, edit.declaredAs ?? stored.declaredAs)
+  const swap = await store.putSchedule(edited, stored.version)
+  return swap.outcome === "done" ? { ...edited, version: swap.version } : null
 }
 
 /** True if something was owed and has been fired: the schedule has moved, read it again. */
@@ -115,7 +147,7 @@ function changedMeanwhile(stored: Schedule, ifRevision: number): BelfryError {
   )
 }
 
-function tooManyTries(id: string, verb = "changed"): BelfryError {
+export function tooManyTries(id: string, verb = "changed"): BelfryError {
   return new BelfryError(
     "BELFRY_SCHEDULE_CHANGED",
     `Schedule "${id}" changed ${TRIES} times while it was being ${verb}.`,

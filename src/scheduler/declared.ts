@@ -7,8 +7,9 @@ import type { Schedule } from "../core/schedule.ts"
 import type { Logger } from "../engine/logger.ts"
 import { type AnyTask, type DeclaredSchedule, validatePayload } from "../engine/task.ts"
 import type { Store, Swap } from "../store/store.ts"
-import { editSchedule, findSchedule } from "./change-schedule.ts"
+import { findSchedule, TRIES, tooManyTries, tryEdit } from "./change-schedule.ts"
 import { checkDeclaredDependencies, cyclesWithStored } from "./dependencies.ts"
+import { checkTakesPayload } from "./payload-check.ts"
 
 /** What happened, or would happen, to the stored schedules of an owner. */
 export interface ReconcileReport {
@@ -48,6 +49,7 @@ export function defineDeclared(
         { details: { id, task: task.name } },
       )
     }
+    checkTakesPayload(task, payload)
     const { owner, release } = about
     return {
       id,
@@ -74,9 +76,9 @@ export async function reconcileDeclared(
     reconcile(stored, set.declared, set),
     await cyclesWithStored(store, set.declared),
   )
-  if (!options.dryRun) await apply(store, diff)
-  const report = reportOf(diff)
-  if (!options.dryRun) say(options.logger, set, report)
+  if (options.dryRun) return reportOf(diff)
+  const report = reportOf(await apply(store, diff, set))
+  say(options.logger, set, report)
   return report
 }
 
@@ -110,42 +112,77 @@ async function storedFor(store: Store, { owner, declared }: DeclaredSet): Promis
   return [...found.values()]
 }
 
-/** Each step is guarded: a process that reconciles the same set at the same time does the same, and one of them is late. */
-async function apply(store: Store, diff: ReconcileDiff): Promise<void> {
-  const now = await store.now()
-  for (const { id, definition } of diff.created) {
-    await store.putSchedule(
-      { ...newSchedule(id, definition, now), declaredAs: fingerprint(definition) },
-      null,
-    )
+/**
+ * Each step is guarded, and decided again by what is stored if somebody was faster: the newer of two releases that reconcile
+ * at the same time wins, whichever writes first. Returns what was done.
+ */
+async function apply(store: Store, diff: ReconcileDiff, set: DeclaredSet): Promise<ReconcileDiff> {
+  const steps: ReconcileDiff[] = []
+  for (const entry of diff.created) steps.push(await declare(store, entry, set, null))
+  for (const entry of [...diff.updated, ...diff.noted])
+    steps.push(await declare(store, entry, set, entry.stored))
+  const pruned: Schedule[] = []
+  for (const schedule of diff.pruned) if (await prune(store, schedule, set)) pruned.push(schedule)
+  return {
+    created: steps.flatMap(({ created }) => created),
+    updated: steps.flatMap(({ updated }) => updated),
+    noted: steps.flatMap(({ noted }) => noted),
+    unchanged: [...diff.unchanged, ...steps.flatMap(({ unchanged }) => unchanged)],
+    pruned,
+    refused: [...diff.refused, ...steps.flatMap(({ refused }) => refused)],
   }
-  for (const { id, definition } of diff.updated) {
-    await editSchedule(store, id, {
-      ifRevision: null,
-      declaredAs: fingerprint(definition),
-      define: () => definition,
-    })
-  }
-  for (const { stored, definition } of diff.noted) {
-    await untilDone(store, stored, (schedule) =>
-      store.putSchedule({ ...schedule, release: definition.release }, schedule.version),
-    )
-  }
-  for (const stored of diff.pruned)
-    await untilDone(store, stored, ({ id, version }) => store.deleteSchedule(id, version))
 }
 
-/** A fire in between moves the version and changes nothing else; an edit by somebody does, and then it is theirs. */
-async function untilDone(
+/** One declared schedule, by itself; returns the step that was taken. */
+async function declare(
   store: Store,
-  stored: Schedule,
-  swap: (schedule: Schedule) => Promise<Swap>,
-): Promise<void> {
-  let schedule: Schedule | null = stored
-  while (schedule !== null && schedule.revision === stored.revision && schedule.release === stored.release) {
-    if ((await swap(schedule)).outcome === "done") return
-    schedule = await findSchedule(store, stored.id)
+  { id, definition }: Declared,
+  set: DeclaredSet,
+  found: Schedule | null,
+): Promise<ReconcileDiff> {
+  let stored = found
+  for (let tries = 0; tries < TRIES; tries++) {
+    const step = reconcile(stored === null ? [] : [stored], [{ id, definition }], { ...set, prune: false })
+    if (await take(store, step)) return step
+    stored = await findSchedule(store, id)
   }
+  throw tooManyTries(id, "declared")
+}
+
+/** False if the schedule has moved since it was read. The step is of one schedule. */
+async function take(store: Store, { created, updated, noted }: ReconcileDiff): Promise<boolean> {
+  const [toCreate, toUpdate, toNote] = [created[0], updated[0], noted[0]]
+  if (toCreate !== undefined) {
+    const schedule = newSchedule(toCreate.id, toCreate.definition, await store.now())
+    return isDone(
+      await store.putSchedule({ ...schedule, declaredAs: fingerprint(toCreate.definition) }, null),
+    )
+  }
+  if (toUpdate !== undefined) {
+    const { stored, definition } = toUpdate
+    const edit = { declaredAs: fingerprint(definition), define: () => definition }
+    return (await tryEdit(store, stored, edit)) !== null
+  }
+  if (toNote === undefined) return true
+  const { stored, definition } = toNote
+  return isDone(await store.putSchedule({ ...stored, release: definition.release }, stored.version))
+}
+
+/** True if this process deleted it. */
+async function prune(store: Store, found: Schedule, { owner, release }: DeclaredSet): Promise<boolean> {
+  let stored: Schedule | null = found
+  for (let tries = 0; tries < TRIES; tries++) {
+    if (stored === null || stored.owner !== owner || stored.release > release) return false
+    // A fire moves only the version. What another process of this release declared, or somebody edited, is theirs.
+    if (stored.revision !== found.revision && stored.release === release) return false
+    if (isDone(await store.deleteSchedule(stored.id, stored.version))) return true
+    stored = await findSchedule(store, stored.id)
+  }
+  throw tooManyTries(found.id, "pruned")
+}
+
+function isDone({ outcome }: Swap): boolean {
+  return outcome === "done"
 }
 
 function reportOf(diff: ReconcileDiff): ReconcileReport {

@@ -8,6 +8,7 @@ import { PRIORITY, RETRY } from "../core/policies.ts"
 import type { NewRun } from "../core/run.ts"
 import type { Clock } from "../engine/clock.ts"
 import { type AnyTask, validatePayload } from "../engine/task.ts"
+import { checkTakesPayload } from "./payload-check.ts"
 
 export interface EnqueueOptions {
   /** Enqueuing the same id again does nothing, as long as the run is in the history. */
@@ -52,6 +53,8 @@ export const ENQUEUE_OPTIONS = {
 
 const DOOR: Door = { code: "BELFRY_RUN_INVALID", subject: "enqueue" }
 
+const OPTIONS_ARE_THIRD = "; options of enqueue are its third argument"
+
 /** Checks everything before anything is stored; the payload by the task's schema, where this process knows the task. */
 export async function newRunFor(
   asked: AnyTask | string,
@@ -61,6 +64,7 @@ export async function newRunFor(
   const known = typeof asked === "string" ? about.tasks.get(task) : asked
   const given = checked(about.options, ENQUEUE_OPTIONS, DOOR)
   const payload = toPayload(about.payload, `Payload of task "${task}"`)
+  if (known !== undefined) checkTakesPayload(known, payload, OPTIONS_ARE_THIRD)
   // In the form it is stored in: what JSON changes (a Date, say) must show here, not at the run.
   if (known !== undefined) await validatePayload(known, payload)
   const { key, concurrency } = given

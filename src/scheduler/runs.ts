@@ -128,15 +128,24 @@ export class Runs {
 
   /** A failed or cancelled run is tried again, as the same run. */
   async retry(id: string, because: Because = {}): Promise<RunView> {
-    const { by = null } = checked(because, BECAUSE, doorOf("runs.retry"))
-    return this.#step(idOf(id, "runs.retry"), "tried again", (run) => retry(run, by))
+    // Why it was cancelled, or failed, is no longer why it is as it is.
+    const { reason = "Tried again by an operator", by = null } = checked(
+      because,
+      BECAUSE,
+      doorOf("runs.retry"),
+    )
+    return this.#step(idOf(id, "runs.retry"), "tried again", (run) => retry(run, by, reason))
   }
 
   /** Takes a running run away from its worker and makes it due at once. */
   async release(id: string, because: Because = {}): Promise<RunView> {
-    const { reason = "Released by an operator" } = checked(because, BECAUSE, doorOf("runs.release"))
+    const { reason = "Released by an operator", by = null } = checked(
+      because,
+      BECAUSE,
+      doorOf("runs.release"),
+    )
     return this.#step(idOf(id, "runs.release"), "released", (run) =>
-      run.state === "running" ? release(run, reason) : null,
+      run.state === "running" ? release(run, reason, by) : null,
     )
   }
 

@@ -15,7 +15,7 @@ import { type BackfillPlan, doBackfill, planAgain, planBackfill } from "./backfi
 import { deleteSchedule, editSchedule, requireSchedule, steerSchedule } from "./change-schedule.ts"
 import { checkDependencies } from "./dependencies.ts"
 import { type Ledger, type LedgerPage, readLedger } from "./ledger.ts"
-import { checkPayload, examinePayload } from "./payload-check.ts"
+import { checkPayload, checkStoredPayload, examinePayload } from "./payload-check.ts"
 import { type OccurrenceView, upcoming } from "./preview.ts"
 import {
   changedOptions,
@@ -143,7 +143,7 @@ export class Schedules {
         checked(checkableChanges(changes, stored), SCHEDULE_CHANGES, door)
         const payload = given.payload === undefined ? stored.payload : given.payload
         // What was there before is only checked: a schedule whose function is gone can still be disabled.
-        const check = given.payload === undefined ? checkPayload : this.#examine
+        const check = given.payload === undefined ? checkStoredPayload : this.#examine
         await check(this.#tasks, stored.task, payload)
         const { task, owner, release } = stored
         const now = await this.#store.now()
@@ -171,8 +171,9 @@ export class Schedules {
     )
   }
 
+  /** On from now. One whose last occurrence fell into the pause, and that is removed when it has finished, is returned as finished. */
   async resume(id: string): Promise<ScheduleView> {
-    return this.#steer("resume", id, resume)
+    return this.#steer("resume", id, resume, { mayFinish: true })
   }
 
   /** One run, now; the next occurrence is untouched. */
@@ -264,11 +265,12 @@ export class Schedules {
     method: string,
     id: string,
     decide: Parameters<typeof steerSchedule>[2],
+    options: Parameters<typeof steerSchedule>[3] = {},
   ): Promise<ScheduleView> {
     const scheduleId = idOf(id, method)
     await this.#ready()
     const view = await this.#viewer()
-    return view(await steerSchedule(this.#store, scheduleId, decide))
+    return view(await steerSchedule(this.#store, scheduleId, decide, options))
   }
 
   /** Reads the workers, once. Before a change: what has been done must not seem to fail because they can't be read. */

@@ -6,15 +6,15 @@ import { flag, instant, payload, remark } from "../core/kinds.ts"
 import { requestOf } from "../core/new-run.ts"
 import type { PriorityOption, When } from "../core/options.ts"
 import { OVERLAP_POLICY, PRIORITY } from "../core/policies.ts"
-import { cancel, type NewRun } from "../core/run.ts"
+import { cancel, type NewRun, type Run, UNFINISHED } from "../core/run.ts"
 import type { Overlap, Schedule } from "../core/schedule.ts"
 import { occurrenceToCome, skip } from "../core/steer.ts"
 import { readFacts } from "../engine/facts.ts"
 import type { AnyTask } from "../engine/task.ts"
 import { accepted } from "../store/refused.ts"
-import type { Store } from "../store/store.ts"
-import { requireSchedule, steerSchedule } from "./change-schedule.ts"
-import { checkPayload } from "./payload-check.ts"
+import type { RunPage, Store } from "../store/store.ts"
+import { requireSchedule, TRIES, tooManyTries, trySteer } from "./change-schedule.ts"
+import { checkPayload, checkStoredPayload } from "./payload-check.ts"
 import type { Because } from "./steering-options.ts"
 
 export interface TriggerNowOptions extends Because {
@@ -50,33 +50,76 @@ export type GivenTriggerNow = Checked<typeof TRIGGER_NOW_OPTIONS>
 /** One run, now; the next occurrence is untouched, unless the run takes its place. */
 export async function triggerNow(
   store: Store,
-  about: {
-    readonly scheduleId: string
-    readonly runId: string
-    readonly tasks: ReadonlyMap<string, AnyTask>
-  },
+  about: TriggerNowRequest,
   given: GivenTriggerNow,
 ): Promise<TriggerNowResult> {
-  const { scheduleId, runId } = about
-  const schedule = await requireSchedule(store, scheduleId)
-  const payload =
-    given.payload === undefined ? schedule.payload : toPayload(given.payload, `Payload for "${scheduleId}"`)
-  await checkPayload(about.tasks, schedule.task, payload)
-  const now = await store.now()
-  const run = manualRun(schedule, { id: runId, payload, now }, given)
-  // Refused before anything happens if there is no next one.
-  const next = given.insteadOfNext ? occurrenceToCome(schedule, null, now) : null
-  if (given.overlap === "replace") await cancelUnfinished(store, schedule, given.by ?? null)
-  const answer = accepted((await store.enqueue([run]))[0]!)
-  if (answer.outcome === "held") return { outcome: "skipped", runId: answer.runId }
-  const { reason, by } = run
-  if (next !== null) {
-    await steerSchedule(store, scheduleId, (stored, _facts, at) =>
-      skip(stored, next.scheduledFor, { reason, by }, at),
-    )
+  for (let tries = 0; tries < TRIES; tries++) {
+    const schedule = await requireSchedule(store, about.scheduleId)
+    const run = await checkedRun(store, schedule, about, given)
+    if (given.overlap === "replace") await cancelUnfinished(store, schedule, given.by ?? null)
+    const result = given.insteadOfNext ? await insteadOfNext(store, schedule, run) : await beside(store, run)
+    if (result !== null) return result
   }
-  return { outcome: "created", runId: run.id }
+  throw tooManyTries(about.scheduleId, "triggered")
 }
+
+export interface TriggerNowRequest {
+  readonly scheduleId: string
+  readonly runId: string
+  readonly tasks: ReadonlyMap<string, AnyTask>
+}
+
+/** Refuses before anything happens what can't be done, such as to leave out the next occurrence where there is none. */
+async function checkedRun(
+  store: Store,
+  schedule: Schedule,
+  { runId, tasks }: TriggerNowRequest,
+  given: GivenTriggerNow,
+): Promise<NewRun> {
+  const payload =
+    given.payload === undefined ? schedule.payload : toPayload(given.payload, `Payload for "${schedule.id}"`)
+  const check = given.payload === undefined ? checkStoredPayload : checkPayload
+  await check(tasks, schedule.task, payload)
+  const now = await store.now()
+  if (given.insteadOfNext) occurrenceToCome(schedule, null, now)
+  return manualRun(schedule, { id: runId, payload, now }, given)
+}
+
+async function beside(store: Store, run: NewRun): Promise<TriggerNowResult> {
+  const { outcome, runId } = accepted((await store.enqueue([run]))[0]!)
+  return outcome === "held" ? { outcome: "skipped", runId } : { outcome: "created", runId: run.id }
+}
+
+/** The run and the skip are one plan: both happen or neither. Null if the schedule, or what holds its key, has moved. */
+async function insteadOfNext(
+  store: Store,
+  schedule: Schedule,
+  run: NewRun,
+): Promise<TriggerNowResult | null> {
+  const { reason, by } = run
+  const { outcome } = await trySteer(store, schedule, (stored, _facts, now) => ({
+    ...skip(stored, null, { reason, by }, now),
+    runs: [run],
+  }))
+  if (outcome === "done") return { outcome: "created", runId: run.id }
+  const holder = outcome === "held" ? await holderOf(store, run) : null
+  return holder === null ? null : { outcome: "skipped", runId: holder.id }
+}
+
+/** The unfinished run that has the new one's live key; null if it has finished meanwhile. */
+async function holderOf(store: Store, { liveKey, concurrencyKey }: NewRun): Promise<Run | null> {
+  const filter = { concurrencyKey: concurrencyKey!, states: UNFINISHED }
+  for (let before: RunPage["before"] = null; ; ) {
+    const page = await store.findRuns(filter, { orderBy: "createdAt", before, limit: HOLDER_PAGE })
+    const holder = page.find((run) => run.liveKey === liveKey)
+    if (holder !== undefined) return holder
+    if (page.length < HOLDER_PAGE) return null
+    const last = page.at(-1)!
+    before = { at: last.createdAt, id: last.id }
+  }
+}
+
+const HOLDER_PAGE = 100
 
 /** One run by hand. Everything about it is checked here, before anything happens. */
 function manualRun(

@@ -60,7 +60,13 @@ export interface ScheduleView extends Omit<ScheduleDefinition, "startsAt" | "end
 
 /** `offered`: the tasks of the workers that are online. */
 export function scheduleView(schedule: Schedule, offered: ReadonlySet<string>): ScheduleView {
-  const { version: _version, coveredUntil: _coveredUntil, declaredAs: _declaredAs, ...shown } = schedule
+  const {
+    version: _version,
+    coveredUntil: _coveredUntil,
+    declaredAs: _declaredAs,
+    edits: _edits,
+    ...shown
+  } = schedule
   return {
     ...shown,
     when: describeTriggers(schedule.triggers),

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict"
 import { defineTask } from "belfry"
 import { test } from "vitest"
+import * as z from "zod"
 import type { Json } from "../../src/core/json.ts"
 import type { Store } from "../../src/store/store.ts"
 import { Fleet } from "../support/fleet.ts"
@@ -24,6 +25,7 @@ async function aNode(result: (id: string) => unknown = () => "done") {
   const performed: string[] = []
   const task = defineTask({
     name: "task",
+    payload: z.any(),
     run({ run }) {
       performed.push(run.scheduleId ?? run.id)
       return result(run.id)

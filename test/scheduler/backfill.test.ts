@@ -20,7 +20,7 @@ test("a plan says which occurrences would run, both ends included, and changes n
   const plan = await schedules.planBackfill("s", YESTERDAY)
 
   assert.equal(plan.occurrences.length, 6)
-  assert.deepEqual([plan.which, plan.name, plan.alreadyRun], ["missing", "backfill", 0])
+  assert.deepEqual([plan.which, plan.name, plan.leftOut], ["missing", "backfill", 0])
   assert.deepEqual(await runs.list(), [])
 })
 
@@ -55,8 +55,8 @@ test("the same backfill again does nothing; one of another name does it again", 
   const again = await schedules.planBackfill("s", YESTERDAY)
   const named = await schedules.planBackfill("s", { ...YESTERDAY, name: "after-fix" })
 
-  assert.deepEqual([again.occurrences.length, again.alreadyRun], [0, 6])
-  assert.deepEqual([named.occurrences.length, named.alreadyRun], [6, 0])
+  assert.deepEqual([again.occurrences.length, again.leftOut], [0, 6])
+  assert.deepEqual([named.occurrences.length, named.leftOut], [6, 0])
 })
 
 test("occurrences that had a run are left out unless all are asked for; a recorded skip is no run", async () => {
@@ -72,7 +72,7 @@ test("occurrences that had a run are left out unless all are asked for; a record
     missing.occurrences.map((at) => at.getUTCHours()),
     [8, 10],
   )
-  assert.equal(missing.alreadyRun, 2)
+  assert.equal(missing.leftOut, 2)
   assert.equal(all.occurrences.length, 4)
 })
 
@@ -144,6 +144,6 @@ test("of failed occurrences only those are run again whose run failed for good",
     plan.occurrences.map((at) => at.getUTCHours()),
     [1, 3],
   )
-  assert.equal(plan.alreadyRun, 5)
+  assert.equal(plan.leftOut, 5)
   assert.deepEqual((await schedules.planBackfill("s", range)).occurrences, [])
 })

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict"
 import { test } from "vitest"
+import * as z from "zod"
 import { defineTask, type EnqueueOptions } from "../../src/index.ts"
 import { Fleet } from "../support/fleet.ts"
 
-const task = defineTask({ name: "send", run: () => "done" })
+const task = defineTask({ name: "send", payload: z.any(), run: () => "done" })
 
 test("an enqueued run is stored with what was asked for", async () => {
   await using fleet = new Fleet()

@@ -183,16 +183,68 @@ describe("payloads as JSON keeps them", () => {
     })
   }
 
-  test("a task without a schema is given what was enqueued, and nothing as undefined", async () => {
+  test("a task without a schema is given undefined", async () => {
     const seen: unknown[] = []
     const task = defineTask({ name: "t", run: (context) => void seen.push(context.payload) })
     await using test = await createTestScheduler({ tasks: [task] })
 
-    await test.scheduler.enqueue("t", { a: 1 })
+    await test.scheduler.enqueue("t", null)
     await test.scheduler.enqueue(task)
     await test.advance("1s")
 
-    assert.deepEqual(seen, [{ a: 1 }, undefined])
+    assert.deepEqual(seen, [undefined, undefined])
+  })
+})
+
+describe("a task without a schema takes no payload", () => {
+  const send = defineTask({ name: "send", run: (context) => ({ payload: context.payload }) })
+  const none = (hint = "") => ({
+    code: "BELFRY_PAYLOAD_INVALID",
+    message: new RegExp(
+      `^Task "send" takes no payload: it has no schema\\. .* payload schema if it takes one${hint}\\.$`,
+    ),
+    details: { task: "send" },
+  })
+
+  test("at enqueue, where options in its place are a mistake", async () => {
+    await using fleet = new Fleet()
+    const node = fleet.node({ tasks: [send] })
+    const third = none("; options of enqueue are its third argument")
+
+    await assert.rejects(node.enqueue(send, { delay: "5m" } as never), third)
+    await assert.rejects(node.enqueue("send", { delay: "5m" }), third)
+    assert.deepEqual(await node.runs.list(), [])
+  })
+
+  test("in a schedule that is created, updated, triggered or declared", async () => {
+    await using fleet = new Fleet()
+    const { schedules } = fleet.node({ tasks: [send] })
+    const cron = "0 * * * *"
+    const payload = { a: 1 } as never
+    const { revision: ifRevision } = await schedules.create("s", { task: send, cron })
+
+    await assert.rejects(schedules.create("other", { task: "send", cron, payload }), none())
+    await assert.rejects(schedules.update("s", { payload }, { ifRevision }), none())
+    await assert.rejects(schedules.trigger("s", { payload }), none())
+    assert.throws(
+      () => fleet.node({ tasks: [send], schedules: [send.schedule("d", { cron, payload })] }),
+      none(),
+    )
+  })
+
+  test("what is stored already still runs, and can be changed otherwise and triggered", async () => {
+    await using fleet = new Fleet()
+    const elsewhere = fleet.node()
+    await elsewhere.enqueue("send", { a: 1 }, { id: "r" })
+    await elsewhere.schedules.create("s", { task: "send", every: "1h", payload: { a: 2 } })
+    const node = await fleet.started({ tasks: [send] })
+
+    await node.schedules.update("s", { description: "hourly" }, { ifRevision: 1 })
+    const { runId } = await node.schedules.trigger("s")
+    await fleet.advance("1s")
+
+    assert.deepEqual((await node.runs.get("r"))?.details, { payload: { a: 1 } })
+    assert.deepEqual((await node.runs.get(runId))?.details, { payload: { a: 2 } })
   })
 })
 

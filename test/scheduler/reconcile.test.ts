@@ -2,8 +2,8 @@ import assert from "node:assert/strict"
 import { test } from "vitest"
 import { defineTask, type SchedulerOptions } from "../../src/index.ts"
 import { collectedLog } from "../support/collected-log.ts"
-import { faultyStore } from "../support/faulty-store.ts"
 import { Fleet } from "../support/fleet.ts"
+import { racingStore } from "../support/racing-store.ts"
 
 const task = defineTask({ name: "send", run: () => "done" })
 const hourly = task.schedule("hourly", { cron: "0 * * * *" })
@@ -159,18 +159,7 @@ test("an operator's change to a declared schedule stays, visibly, until the code
 test("a fire in the middle of reconciling keeps nothing from being pruned", async () => {
   await using fleet = new Fleet()
   await app(fleet).reconcile()
-  const wire = faultyStore(fleet.store)
-  let hasFired = false
-  const racing = new Proxy(wire.store, {
-    get(target, name) {
-      if (name !== "deleteSchedule" || hasFired) return Reflect.get(target, name)
-      return async (id: string, ifVersion: number) => {
-        hasFired = true
-        await fleet.node().schedules.skip(id)
-        return target.deleteSchedule(id, ifVersion)
-      }
-    },
-  })
+  const racing = racingStore(fleet.store, "deleteSchedule", () => fleet.node().schedules.skip("daily"))
 
   const report = await app(fleet, { store: racing, schedules: [hourly] }).reconcile()
 

@@ -148,6 +148,7 @@ test("a released run is given to the next worker, and the attempt doesn't count 
   const run = await node.runs.get("r")
   assert.deepEqual([run?.state, run?.attempt, run?.failures, run?.lost], ["running", 2, 0, 0])
   assert.equal(run?.attempts[0]?.outcome, "released")
+  assert.deepEqual([run?.reason, run?.by], ["stuck", "ada"])
 })
 
 test("who steps in is kept with the run", async () => {
@@ -160,6 +161,23 @@ test("who steps in is kept with the run", async () => {
   assert.deepEqual([run.state, run.by, run.reason], ["cancelled", "ada", "wrong day"])
   assert.equal((await node.runs.get("r"))?.completedAt?.toISOString(), "2026-01-01T00:00:00.000Z")
 })
+
+test.each([
+  [{ by: "bob", reason: "mended" }, ["pending", "bob", "mended"]],
+  [{ by: "bob" }, ["pending", "bob", "Tried again by an operator"]],
+] as const)(
+  "who tries a cancelled run again, and why, takes the place of who cancelled it: %j",
+  async (because, kept) => {
+    await using fleet = new Fleet()
+    const node = fleet.node()
+    await node.enqueue("later", null, { id: "r" })
+    await node.runs.cancel("r", { by: "ada", reason: "wrong day" })
+
+    const run = await node.runs.retry("r", because)
+
+    assert.deepEqual([run.state, run.by, run.reason], kept)
+  },
+)
 
 test("waiting for a run resolves with its end, whatever that is, or with null when time is up", async () => {
   await using fleet = new Fleet()

@@ -1,9 +1,12 @@
 import assert from "node:assert/strict"
 import { describe, test } from "vitest"
+import * as z from "zod"
 import { defineTask } from "../../src/index.ts"
 import { createTestScheduler } from "../../src/testing.ts"
+import { Fleet } from "../support/fleet.ts"
+import { racingStore } from "../support/racing-store.ts"
 
-const task = defineTask({ name: "send", run: () => "done" })
+const task = defineTask({ name: "send", payload: z.any(), run: () => "done" })
 
 async function fixture() {
   const test = await createTestScheduler({ tasks: [task], startAt: "2026-03-10T08:30:00Z" })
@@ -36,6 +39,70 @@ describe("trigger now", () => {
     assert.deepEqual((await runs.get(runId))?.payload, { a: 2 })
     assert.equal((await runs.get("s@2026-03-10T09:00:00Z"))?.state, "skipped")
     assert.equal((await runs.get("s@2026-03-10T10:00:00Z"))?.state, "succeeded")
+  })
+
+  test("instead of the next: if that fires meanwhile, the one after it is left out, and there is one run by hand", async () => {
+    await using fleet = new Fleet("2026-03-10T08:59:59Z")
+    const node = await fleet.started({ tasks: [task] })
+    await node.schedules.create("s", { task, cron: "0 * * * *", overlap: "allow" })
+    const racing = fleet.node({
+      tasks: [task],
+      store: racingStore(fleet.store, "fire", () => fleet.advance("1s")),
+    })
+
+    const { outcome, runId } = await racing.schedules.trigger("s", { insteadOfNext: true })
+    await fleet.advance("2h")
+
+    assert.equal(outcome, "created")
+    assert.deepEqual((await fleet.runs()).map(({ id, state }) => [id, state]).sort(), [
+      [runId, "succeeded"],
+      ["s@2026-03-10T09:00:00Z", "succeeded"],
+      ["s@2026-03-10T10:00:00Z", "skipped"],
+      ["s@2026-03-10T11:00:00Z", "succeeded"],
+    ])
+  })
+
+  test("instead of the next: if that was the last and fires meanwhile, it is refused and makes no run", async () => {
+    await using fleet = new Fleet("2026-03-10T08:59:59Z")
+    const node = await fleet.started({ tasks: [task] })
+    await node.schedules.create("s", { task, at: "2026-03-10T09:00:00Z" })
+    const store = racingStore(fleet.store, "fire", () => fleet.advance("1s"))
+
+    await assert.rejects(fleet.node({ store }).schedules.trigger("s", { insteadOfNext: true }), {
+      code: "BELFRY_OCCURRENCE_INVALID",
+    })
+    assert.deepEqual(
+      (await fleet.runs()).map(({ id }) => id),
+      ["s@2026-03-10T09:00:00Z"],
+    )
+  })
+
+  test("instead of the next: it is skipped while a run is unfinished, and the next occurrence stays", async () => {
+    const { schedules } = await fixture()
+    const { nextRunAt } = await schedules.create("s", { task: "nobody-defines-it", cron: "0 * * * *" })
+    const first = await schedules.trigger("s")
+    await schedules.trigger("s", { overlap: "allow" })
+
+    const second = await schedules.trigger("s", { insteadOfNext: true })
+
+    assert.deepEqual(second, { outcome: "skipped", runId: first.runId })
+    assert.deepEqual((await schedules.get("s"))?.nextRunAt, nextRunAt)
+  })
+
+  test("instead of the next: it counts as a run, not as a fired occurrence", async () => {
+    const { schedules, runs } = await fixture()
+    await schedules.create("s", { task: "send", cron: "0 * * * *", maxRuns: 2 })
+
+    const { runId } = await schedules.trigger("s", { insteadOfNext: true, by: "ada", reason: "asked" })
+
+    const { runCount, firedCount, lastRunId, overrides } = (await schedules.get("s"))!
+    assert.deepEqual([runCount, firedCount, lastRunId], [1, 0, runId])
+    assert.deepEqual(
+      overrides.map(({ reason, by }) => [reason, by]),
+      [["asked", "ada"]],
+    )
+    const run = await runs.get(runId)
+    assert.deepEqual([run?.triggeredBy, run?.trigger, run?.by], ["manual", "manual", "ada"])
   })
 
   test("is skipped while a run is unfinished, if the overlap policy is skip", async () => {

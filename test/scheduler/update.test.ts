@@ -1,9 +1,10 @@
 import assert from "node:assert/strict"
 import { test } from "vitest"
+import * as z from "zod"
 import { defineTask } from "../../src/index.ts"
 import { createTestScheduler } from "../../src/testing.ts"
 
-const task = defineTask({ name: "send", run: () => "done" })
+const task = defineTask({ name: "send", payload: z.any(), run: () => "done" })
 
 async function fixture(options: object = { cron: "0 * * * *" }) {
   const test = await createTestScheduler({ tasks: [task], startAt: "2026-03-10T08:30:00Z" })

@@ -1,9 +1,25 @@
 import assert from "node:assert/strict"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { onTestFinished, test } from "vitest"
+import { setTimeout as sleep } from "node:timers/promises"
+import { onTestFinished, test, vi } from "vitest"
 import { goneAfter, isAlive, pidIn } from "../support/processes.ts"
 import { DEAF, folderOfTest, LEFT_BEHIND, perform } from "./command-run.ts"
+
+/** What the guards of this file have said so far. */
+const spawned = vi.hoisted(() => ({ reports: "" }))
+
+vi.mock(import("node:child_process"), async (original) => {
+  const actual = await original()
+  const spawn = ((...given: Parameters<typeof actual.spawn>) => {
+    const guard = actual.spawn(...given)
+    guard.stdio[3]?.on("data", (chunk: Buffer) => {
+      spawned.reports += chunk.toString("utf8")
+    })
+    return guard
+  }) as typeof actual.spawn
+  return { ...actual, spawn }
+})
 
 /** So long that only SIGTERM can have ended what is gone before it. */
 const LONG_GRACE = "10m"
@@ -55,8 +71,11 @@ test("a command that is aborted before it starts leaves nothing", async () => {
 test("a guard that is killed takes its command with it", async () => {
   const { ended, lines } = perform({ argv: ["sh", "-c", "echo child $$; echo guard $PPID; sleep 1000"] })
   const child = await pidIn(lines, "child")
+  const guard = await pidIn(lines, "guard")
+  // The command may write before its guard has said its process id, and only then can the worker stop it in the guard's place.
+  while (!spawned.reports.includes(`"pid":${child}`)) await sleep(10)
 
-  process.kill(await pidIn(lines, "guard"), "SIGKILL")
+  process.kill(guard, "SIGKILL")
   const { success } = await ended
 
   assert.equal(success, false)

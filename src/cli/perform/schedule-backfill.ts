@@ -26,7 +26,7 @@ export async function backfillSchedule(call: Call): Promise<undefined> {
     })
     const count = plan.occurrences.length
     const others = which === "failed" ? "didn't fail, or were backfilled already" : "already have a run"
-    const has = plan.alreadyRun === 0 ? "" : ` ${plan.alreadyRun} ${others}.`
+    const has = plan.leftOut === 0 ? "" : ` ${plan.leftOut} ${others}.`
     hint(call, `${schedule.id}: ${count} occurrence${count === 1 ? "" : "s"} to backfill.${has}`)
     checkMax(count, flags.whole("max"))
     if (flags.isOn("dryRun") || count === 0)

@@ -1,0 +1,164 @@
+import assert from "node:assert/strict"
+import { test } from "vitest"
+import { defineTask, type SchedulerOptions } from "../../src/index.ts"
+import { Fleet } from "../support/fleet.ts"
+import { racingStore } from "../support/racing-store.ts"
+
+/** Two releases of one owner that reconcile at the same time: both have read, and the writes of one come first. */
+
+const task = defineTask({ name: "send", run: () => "done" })
+const at = (minute: number) => task.schedule("nightly", { cron: `${minute} * * * *` })
+const other = task.schedule("other", { cron: "0 12 * * *" })
+
+const NOTHING = { created: [], updated: [], unchanged: [], pruned: [], refused: [] }
+const NEWER = 'release 2 of "billing" is already there; this is 1'
+
+function app(fleet: Fleet, release: number, options: Partial<SchedulerOptions>) {
+  return fleet.node({ tasks: [task], owner: "billing", release, ...options })
+}
+
+async function stored(fleet: Fleet, id = "nightly") {
+  const schedule = await fleet.node().schedules.get(id)
+  return schedule === null ? null : [schedule.when, schedule.release]
+}
+
+test.each([
+  ["updated", "findRuns"],
+  ["updated as well, after the older one has read the schedule again", "putSchedule"],
+] as const)("a schedule that a newer release has just %s stays, and it is said", async (_, operation) => {
+  await using fleet = new Fleet()
+  await app(fleet, 0, { schedules: [at(0)] }).reconcile()
+  const newer = () => app(fleet, 2, { schedules: [at(2)] }).reconcile()
+  const store = racingStore(fleet.store, operation, newer)
+
+  const report = await app(fleet, 1, { store, schedules: [at(1)] }).reconcile()
+
+  assert.deepEqual(report, { ...NOTHING, refused: [{ id: "nightly", why: NEWER }] })
+  assert.deepEqual(await stored(fleet), ["2 * * * *", 2])
+})
+
+test("a schedule that a newer release has just noted, without changing it, stays", async () => {
+  await using fleet = new Fleet()
+  await app(fleet, 0, { schedules: [at(0)] }).reconcile()
+  const newer = () => app(fleet, 2, { schedules: [at(0)] }).reconcile()
+  const store = racingStore(fleet.store, "putSchedule", newer)
+
+  const report = await app(fleet, 1, { store, schedules: [at(1)] }).reconcile()
+
+  assert.deepEqual(report, { ...NOTHING, refused: [{ id: "nightly", why: NEWER }] })
+  assert.deepEqual(await stored(fleet), ["0 * * * *", 2])
+})
+
+test("a schedule that a newer release has just created stays, and isn't reported as created", async () => {
+  await using fleet = new Fleet()
+  const newer = () => app(fleet, 2, { schedules: [at(2)] }).reconcile()
+  const store = racingStore(fleet.store, "putSchedule", newer)
+
+  const report = await app(fleet, 1, { store, schedules: [at(1)] }).reconcile()
+
+  assert.deepEqual(report, { ...NOTHING, refused: [{ id: "nightly", why: NEWER }] })
+  assert.deepEqual(await stored(fleet), ["2 * * * *", 2])
+})
+
+test.each([
+  ["has just created", []],
+  ["has just updated, and the newer one only had to note,", [at(2)]],
+  ["has just updated, and the newer one updates as well,", [at(0)]],
+] as const)("a schedule that an older release %s becomes the newer one's", async (_, before) => {
+  await using fleet = new Fleet()
+  await app(fleet, 0, { schedules: before }).reconcile()
+  const older = () => app(fleet, 1, { schedules: [at(1)] }).reconcile()
+  const store = racingStore(fleet.store, "putSchedule", older)
+
+  const report = await app(fleet, 2, { store, schedules: [at(2)] }).reconcile()
+
+  assert.deepEqual(report, { ...NOTHING, updated: [{ id: "nightly", fields: ["triggers"] }] })
+  assert.deepEqual(await stored(fleet), ["2 * * * *", 2])
+})
+
+test("a schedule that an older release has just pruned is there again if the newer one declares it", async () => {
+  await using fleet = new Fleet()
+  await app(fleet, 0, { schedules: [at(0), other] }).reconcile()
+  const older = () => app(fleet, 1, { schedules: [other] }).reconcile()
+  const store = racingStore(fleet.store, "putSchedule", older)
+
+  const report = await app(fleet, 2, { store, schedules: [at(0), other] }).reconcile()
+
+  assert.deepEqual(report, { ...NOTHING, created: ["nightly"], unchanged: ["other"] })
+  assert.deepEqual(await stored(fleet), ["0 * * * *", 2])
+})
+
+test.each([
+  ["noted", [at(0)]],
+  ["updated", [at(2)]],
+] as const)(
+  "a schedule that a newer release has just %s isn't pruned by an older one",
+  async (_, declared) => {
+    await using fleet = new Fleet()
+    await app(fleet, 0, { schedules: [at(0)] }).reconcile()
+    const newer = () => app(fleet, 2, { schedules: declared }).reconcile()
+    const store = racingStore(fleet.store, "deleteSchedule", newer)
+
+    const report = await app(fleet, 1, { store, schedules: [] }).reconcile()
+
+    assert.deepEqual(report, NOTHING)
+    assert.equal((await stored(fleet))?.[1], 2)
+  },
+)
+
+test("a schedule that an older release has just updated is pruned by the newer one", async () => {
+  await using fleet = new Fleet()
+  await app(fleet, 0, { schedules: [at(0)] }).reconcile()
+  const older = () => app(fleet, 1, { schedules: [at(1)] }).reconcile()
+  const store = racingStore(fleet.store, "deleteSchedule", older)
+
+  const report = await app(fleet, 2, { store, schedules: [] }).reconcile()
+
+  assert.deepEqual(report, { ...NOTHING, pruned: ["nightly"] })
+  assert.equal(await stored(fleet), null)
+})
+
+test("a schedule that was deleted and made again by hand meanwhile isn't pruned", async () => {
+  await using fleet = new Fleet()
+  await app(fleet, 1, { schedules: [at(0)] }).reconcile()
+  const { schedules } = fleet.node()
+  const store = racingStore(fleet.store, "deleteSchedule", async () => {
+    await schedules.delete("nightly")
+    await schedules.create("nightly", { task, cron: "5 * * * *" })
+  })
+
+  const report = await app(fleet, 2, { store, schedules: [] }).reconcile()
+
+  assert.deepEqual(report, NOTHING)
+  assert.deepEqual(await stored(fleet), ["5 * * * *", 0])
+})
+
+test("two processes of the same release that start at once: one creates, the other finds it there", async () => {
+  await using fleet = new Fleet()
+  const twin = () => app(fleet, 1, { schedules: [at(0)] }).reconcile()
+  const store = racingStore(fleet.store, "putSchedule", twin)
+
+  const report = await app(fleet, 1, { store, schedules: [at(0)] }).reconcile()
+
+  assert.deepEqual(report, { ...NOTHING, unchanged: ["nightly"] })
+})
+
+test.each([
+  ["updated", { schedules: [at(1)] }],
+  ["pruned", { schedules: [] }],
+] as const)("a schedule that keeps changing while it is being %s is given up on", async (_, options) => {
+  await using fleet = new Fleet()
+  await app(fleet, 0, { schedules: [at(0)] }).reconcile()
+  // A store where every swap of an existing schedule is too late.
+  const store = new Proxy(fleet.store, {
+    get: (target, name) =>
+      name === "putSchedule" || name === "deleteSchedule"
+        ? async () => ({ outcome: "stale" })
+        : Reflect.get(target, name),
+  })
+
+  await assert.rejects(app(fleet, 1, { store, ...options }).reconcile(), {
+    code: "BELFRY_SCHEDULE_CHANGED",
+    message: /Schedule "nightly" changed 20 times/,
+  })
+})
