@@ -54,6 +54,7 @@ describe("a next run", () => {
         dueAt: at("08:30"),
         reason: "Begins at 2026-03-10T08:30:00Z",
         by: "ada",
+        settledUntil: at("08:10"),
       },
     ])
     assert.equal(clock(later.after.nextRunAt), "10:00")
@@ -114,12 +115,30 @@ describe("a next run", () => {
   })
 
   test("of null, of one that was to begin later, begins now", () => {
-    const begins = { scheduledFor: at("12:00"), dueAt: at("12:00"), reason: "Begins as inserted", by: "ada" }
-    const schedule = aSchedule({}, { coveredUntil: at("12:00") - 1, overrides: [begins] })
+    const schedule = beginning("12:00", null)
 
     const { runs, after } = planned(edited(schedule, edit("08:10", {}, { nextRunAt: null })), at("08:20"))
 
     assert.deepEqual([runs, clock(after.nextRunAt)], [[], "09:00"])
+  })
+
+  test("of null, of one that was to begin later, begins after what had its record before that", () => {
+    const schedule = beginning("12:00", at("10:00"))
+
+    const { after } = planned(edited(schedule, edit("08:10", {}, { nextRunAt: null })), at("08:20"))
+
+    assert.deepEqual([clock(after.coveredUntil), clock(after.nextRunAt)], ["10:00", "11:00"])
+  })
+
+  test("of a time that has passed, after one far ahead, then of null: nothing has two records", () => {
+    const far = edit("08:10", {}, { nextRunAt: at("12:30") })
+    const past = edit("08:20", {}, { nextRunAt: at("08:00") })
+    const none = edit("08:30", {}, { nextRunAt: null })
+
+    const { runs, after } = planned(edited(aSchedule(), far, past, none), at("08:40"))
+
+    assert.deepEqual(runs, ["09:00-12:00 (4) skipped operator"])
+    assert.equal(clock(after.nextRunAt), "13:00")
   })
 
   test("of null begins after what is settled: those were passed over, and have their record", () => {
@@ -150,3 +169,15 @@ describe("a next run", () => {
     assert.equal(after.nextRunAt, null)
   })
 })
+
+/** A schedule that is to begin at a later time; all up to `settledUntil` has its record. */
+function beginning(when: string, settledUntil: number | null) {
+  const begins = {
+    scheduledFor: at(when),
+    dueAt: at(when),
+    reason: "Begins as inserted",
+    by: "ada",
+    settledUntil,
+  }
+  return aSchedule({}, { coveredUntil: at(when) - 1, overrides: [begins] })
+}

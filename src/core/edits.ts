@@ -74,10 +74,7 @@ function planAsked(schedule: Schedule, edit: Edit, next: State, facts: FireFacts
   if (asked === null) {
     const settled = settle(schedule, facts, at, { canWait: false }) ?? planOf(schedule, {})
     return followedBy(schedule, settled, (rest) =>
-      planOf(
-        rest,
-        progressOf(planAnew({ ...rest, coveredUntil: settledUntil(rest, at), overrides: [] }, at)),
-      ),
+      planOf(rest, progressOf(planAnew({ ...rest, coveredUntil: settledUntil(rest), overrides: [] }, at))),
     )
   }
   // Together with a new timetable, or with enabling, it says when that begins.
@@ -94,18 +91,19 @@ function planAsked(schedule: Schedule, edit: Edit, next: State, facts: FireFacts
   }
 }
 
-/** One that is to begin at a later time has nothing settled before it; else what is settled stays so. */
-function settledUntil({ coveredUntil, overrides }: Schedule, at: Instant): Instant {
-  const isToBegin = overrides.some(({ scheduledFor }) => scheduledFor - 1 === coveredUntil)
-  return isToBegin ? at : Math.max(at, coveredUntil ?? at)
+/** Until when all has its record. One that is to begin at a later time has passed over what lies before it without any. */
+function settledUntil({ coveredUntil, overrides }: Schedule): Instant | null {
+  const first = overrides.find(({ scheduledFor }) => scheduledFor - 1 === coveredUntil)
+  return first?.settledUntil === undefined ? coveredUntil : first.settledUntil
 }
 
 /** Its first occurrence is at `asked`, whatever the timetable says, or right after what is settled; then on from there. */
 export function beginAt(schedule: Schedule, { by }: Pick<Edit, "by">, asked: Instant): FirePlan {
   // What is settled stays so: each occurrence has one record.
-  const { coveredUntil } = schedule
-  const first = coveredUntil === null || asked >= coveredUntil ? asked : coveredUntil + 1
-  const added = { scheduledFor: first, dueAt: first, reason: `Begins at ${formatInstant(first)}`, by }
+  const settled = settledUntil(schedule)
+  const first = settled === null || asked >= settled ? asked : settled + 1
+  const reason = `Begins at ${formatInstant(first)}`
+  const added = { scheduledFor: first, dueAt: first, reason, by, settledUntil: settled }
   const isWaiting = schedule.paused === null && schedule.enabled
   return planOf(schedule, {
     coveredUntil: first - 1,

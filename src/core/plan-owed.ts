@@ -131,8 +131,11 @@ function replacedBy(schedule: Schedule, facts: FireFacts): readonly RunChange[] 
   return facts.unfinished.map((run) => cancel(run, why)).filter((change) => change !== null)
 }
 
-/** How soon a schedule looks again for room in its queue. */
-const ROOM_LOOK_MS = 5 * SECOND
+/**
+ * How soon a schedule looks again for room in its queue. Each look makes at least two runs of a queue that is idle, and no
+ * timetable has more than one occurrence a second: so it catches up.
+ */
+const ROOM_LOOK_MS = SECOND
 
 interface Made {
   readonly owed: CatchUpDecision

@@ -16,7 +16,11 @@ export function assertReadable(schedule: Schedule): void {
   })
   assertList("overrides", overrides)
   overrides.forEach((override, index) => {
-    const isFit = isRecord(override) && isInstant(override.scheduledFor) && isInstantOrNull(override.dueAt)
+    const isFit =
+      isRecord(override) &&
+      isInstant(override.scheduledFor) &&
+      isInstantOrNull(override.dueAt) &&
+      isInstantOrNull(override.settledUntil ?? null)
     if (!isFit) throw unreadable(`overrides[${index}]`, override, OVERRIDE_FORM)
   })
   if (paused !== null && !(isRecord(paused) && isInstant(paused.at) && isInstantOrNull(paused.until)))

@@ -127,6 +127,11 @@ export interface OccurrenceOverride {
   readonly dueAt: Instant | null
   readonly reason: string | null
   readonly by: string | null
+  /**
+   * Only of one with which a schedule is to begin at a later time: until when all had its record before. Null for nothing. What
+   * lies between has none, and counts again if the schedule is to begin at once after all.
+   */
+  readonly settledUntil?: Instant | null
 }
 
 export interface Pause {

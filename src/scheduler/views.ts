@@ -101,7 +101,7 @@ function pauseView(pause: Pause) {
   return { ...pause, at: new Date(pause.at), until: dateOf(pause.until) }
 }
 
-function overrideView(override: OccurrenceOverride) {
+function overrideView({ settledUntil: _, ...override }: OccurrenceOverride) {
   return { ...override, scheduledFor: new Date(override.scheduledFor), dueAt: dateOf(override.dueAt) }
 }
 

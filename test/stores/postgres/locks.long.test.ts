@@ -4,6 +4,7 @@ import { createScheduler, defineTask, silentLogger } from "belfry"
 import type { PostgresStore } from "belfry/postgres"
 import type pg from "pg"
 import { beforeEach, test } from "vitest"
+import * as z from "zod"
 import { migratedDatabase } from "../../support/fresh-database.ts"
 import { anOpenStore, aPsql, atTheEnd, until } from "./scratch.ts"
 import { everySecondHasItsRun } from "./seconds.ts"
@@ -59,8 +60,9 @@ test("a schedule that is held is the only one that is late", async () => {
 })
 
 test("a run that is completed in a transaction which stays open for longer than the lease costs its worker nothing", async () => {
-  const work = defineTask<unknown, unknown>({
+  const work = defineTask({
     name: "work",
+    payload: z.any(),
     lease: "3s",
     async run({ payload, complete }) {
       if (!(payload as { completes: boolean }).completes) return sleep(5_000)

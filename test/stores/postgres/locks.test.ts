@@ -4,6 +4,7 @@ import { createScheduler, defineTask, silentLogger } from "belfry"
 import type { PostgresStore } from "belfry/postgres"
 import type pg from "pg"
 import { beforeEach, describe, test } from "vitest"
+import * as z from "zod"
 import { succeed } from "../../../src/core/run.ts"
 import {
   aClaim,
@@ -205,8 +206,9 @@ test("a run that is completed in a transaction which stays open while its worker
   const ended = new Promise<void>((resolve) => {
     end = resolve
   })
-  const work = defineTask<unknown, unknown>({
+  const work = defineTask({
     name: "work",
+    payload: z.any(),
     lease: "1h",
     async run({ payload, complete }) {
       if (payload === "waits") return ended

@@ -2,6 +2,7 @@ import assert from "node:assert/strict"
 import { createScheduler, defineTask, type Scheduler, silentLogger } from "belfry"
 import pg from "pg"
 import { afterEach, beforeEach, describe, test } from "vitest"
+import * as z from "zod"
 import { migratedDatabase } from "../../support/fresh-database.ts"
 import { aStoreOn, until } from "./scratch.ts"
 
@@ -15,8 +16,9 @@ let behave: (context: {
   progress(fraction: number, message?: string): void
 }) => Promise<unknown>
 
-const charge = defineTask<unknown, unknown>({
+const charge = defineTask({
   name: "charge",
+  payload: z.any(),
   retry: { attempts: 2, delay: 10 },
   async run({ complete, progress }) {
     const client = await pool.connect()

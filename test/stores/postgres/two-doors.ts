@@ -1,6 +1,7 @@
 import { createScheduler, defineTask, type Scheduler, silentLogger } from "belfry"
 import type { PostgresStore } from "belfry/postgres"
 import type pg from "pg"
+import * as z from "zod"
 import { defineSchedule, newSchedule } from "../../../src/core/definition.ts"
 import { planFire } from "../../../src/core/fire.ts"
 import type { ScheduleOptions } from "../../../src/core/options.ts"
@@ -50,7 +51,7 @@ export class TwoDoors {
   constructor(store: PostgresStore, psql: pg.Client) {
     this.#store = store
     this.#psql = psql
-    const task = defineTask({ name: "report", run: () => undefined })
+    const task = defineTask({ name: "report", payload: z.any(), run: () => undefined })
     // Never started: what happens is what this test does.
     this.#scheduler = createScheduler({ store, tasks: [task], logger: silentLogger })
   }

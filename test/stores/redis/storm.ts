@@ -106,16 +106,14 @@ async function someRuns(store: Store, chance: Chance): Promise<readonly Run[]> {
 }
 
 function someChange(run: Run, chance: Chance): readonly RunChange[] {
-  const change = [
+  const ends = [
     () => succeed(run, NOTHING),
     () => fail(run, { ...FAILURE, retry: "never" }, DEFAULT_RETRY, 0),
     () => fail(run, { ...FAILURE, retry: { afterMs: 4 } }, DEFAULT_RETRY, 0),
     () => release(run, "stopping"),
-    () => cancel(run, NOBODY),
-    () => retry(run, "ann"),
-  ][chance(6)]!()
-  const isEnd = change !== null && change.outcome !== null && run.state !== "running"
-  return change === null || isEnd ? [] : [change]
+  ].map((end) => () => (run.state === "running" ? end() : null))
+  const change = [...ends, () => cancel(run, NOBODY), () => retry(run, "ann")][chance(6)]!()
+  return change === null ? [] : [change]
 }
 
 /** Everything that can run does, in the end: nothing was left waiting for a key that is free. */

@@ -117,7 +117,7 @@ export const SQL_FACE = `
         -- Its first occurrence is then, whatever the cron says.
         new.covered_until := new.next_run_at - interval '1 millisecond';
         new.overrides := new.overrides || jsonb_build_object('scheduledFor', belfry.to_ms(new.next_run_at),
-          'dueAt', belfry.to_ms(new.next_run_at), 'reason', 'Begins as inserted', 'by', session_user);
+          'dueAt', belfry.to_ms(new.next_run_at), 'reason', 'Begins as inserted', 'by', session_user, 'settledUntil', null);
       end if;
       if not new.enabled then
         new.next_run_at := null;
