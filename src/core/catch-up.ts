@@ -1,6 +1,7 @@
 import type { Instant } from "./instant.ts"
 import { type Occurrence, occurrenceAfter, occurrenceBefore } from "./occurrence.ts"
 import type { Recorded } from "./plan.ts"
+import { CATCH_UP_LIMIT_MAX } from "./policies.ts"
 import type { Missed } from "./run.ts"
 import { type Schedule, timetableOf } from "./schedule.ts"
 import { countInTimetable, nextInTimetable } from "./timetable.ts"
@@ -29,7 +30,8 @@ export function owedUpTo(
 ): CatchUpDecision {
   const { policy, graceMs, windowMs, limit } = schedule.catchUp
   const coveredUntil = schedule.coveredUntil ?? now
-  const wanted = policy === "all" ? limit : 1
+  // A higher limit was written past our door: since 1970 it could keep a thousand million.
+  const wanted = policy === "all" ? Math.min(limit, CATCH_UP_LIMIT_MAX) : 1
   const earliest =
     policy === "once" ? Number.NEGATIVE_INFINITY : now - (policy === "all" ? windowMs : graceMs)
   const recordOf = lookBackIn(recorded)
