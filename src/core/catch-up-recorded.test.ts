@@ -150,6 +150,33 @@ describe("what is owed beside records", () => {
     })
   })
 
+  test("one that an operator left out at the end of a recorded range is passed, and so is the range", () => {
+    const overrides = [{ scheduledFor: at("12:00"), dueAt: null, reason: null, by: null }]
+
+    for (const schedule of [once, all]) {
+      const { kept, left, rest } = owed({ ...schedule, overrides }, ["10:00-12:00"])
+      assert.deepEqual([...kept, ...left, ...rest], [schedule === once ? "09:00-09:00 (1)" : "09:00"])
+    }
+  })
+
+  test.each([once, all])("a recorded range costs one look, however many it stands for", (policy) => {
+    let looks = 0
+    const schedule = {
+      ...policy,
+      triggers: aSchedule({ cron: "* * * * * *" }).triggers,
+      get overrides() {
+        looks++
+        return []
+      },
+    }
+
+    // A process that lost the race reads the schedule as it was, and the range that the winner recorded.
+    const records = recorded("08:00:01-12:29:58", "12:29:59", "12:30:00")
+    owedUpTo(newestDue(schedule, at("12:30")), schedule, at("12:30"), records)
+
+    assert.isBelow(looks, 100)
+  })
+
   test("of nothing is nothing, up to what is settled, or up to now", () => {
     const owedOf = (schedule: Schedule) => owedUpTo(null, schedule, at("12:30"))
 

@@ -118,6 +118,16 @@ describe("catch-up all", () => {
     assert.deepInclude(schedule, { firedCount: 3 })
   })
 
+  test("a limit beyond what an option may say, written past the door, keeps a thousand", () => {
+    const schedule = aSchedule({ cron: "* * * * * *", ...all("1d", 1_000) })
+    const catchUp = { ...schedule.catchUp, limit: 1e300 }
+
+    const { kept, rest } = owedUpTo(newestDue(schedule, at("08:30")), { ...schedule, catchUp }, at("08:30"))
+
+    assert.equal(kept.length, 1_000)
+    assert.equal(rest[0]?.count, 800)
+  })
+
   test("only the newest, up to the limit; the rest is one range", () => {
     const { runs } = firedAt(aSchedule(all("1d", 2)), at("13:30"))
 

@@ -1,6 +1,7 @@
 import type { Instant } from "./instant.ts"
 import { type Occurrence, occurrenceAfter, occurrenceBefore } from "./occurrence.ts"
 import type { Recorded } from "./plan.ts"
+import { CATCH_UP_LIMIT_MAX } from "./policies.ts"
 import type { Missed } from "./run.ts"
 import { type Schedule, timetableOf } from "./schedule.ts"
 import { countInTimetable, nextInTimetable } from "./timetable.ts"
@@ -29,23 +30,27 @@ export function owedUpTo(
 ): CatchUpDecision {
   const { policy, graceMs, windowMs, limit } = schedule.catchUp
   const coveredUntil = schedule.coveredUntil ?? now
-  const wanted = policy === "all" ? limit : 1
+  // A higher limit was written past our door: since 1970 it could keep a thousand million.
+  const wanted = policy === "all" ? Math.min(limit, CATCH_UP_LIMIT_MAX) : 1
   const earliest =
     policy === "once" ? Number.NEGATIVE_INFINITY : now - (policy === "all" ? windowMs : graceMs)
-  const hasRecord = lookBackIn(recorded)
+  const recordOf = lookBackIn(recorded)
 
   const kept: Occurrence[] = []
   const left: Occurrence[] = []
   let found = 0
   let occurrence = newest
   while (occurrence !== null && occurrence.scheduledFor > coveredUntil) {
-    const isRecorded = hasRecord(occurrence.scheduledFor)
+    const record = recordOf(occurrence.scheduledFor)
+    const isRecorded = record !== null
     if (!isRecorded && (found >= wanted || occurrence.dueAt < earliest)) break
     if (!isRecorded && occurrence.isSkipped) left.unshift(occurrence)
     else if (!isRecorded) kept.unshift(occurrence)
     // A newer run that is there already is as good as one that is made now: older ones are folded into it.
     if (!occurrence.isSkipped && (!isRecorded || policy !== "all")) found++
-    occurrence = occurrenceBefore(schedule, occurrence.scheduledFor)
+    // What a range records is passed over at once: from 1970 to now it may stand for a thousand million occurrences.
+    const isPassed = isRecorded && !occurrence.isSkipped
+    occurrence = occurrenceBefore(schedule, isPassed ? record.from : occurrence.scheduledFor)
   }
 
   const until = occurrence?.scheduledFor ?? coveredUntil
@@ -77,12 +82,13 @@ function farEnough(
   })
 }
 
-/** Whether an instant is recorded, for a caller who asks about ever earlier ones. */
-function lookBackIn(recorded: readonly Recorded[]): (at: Instant) => boolean {
+/** The record of an instant, or null, for a caller who asks about ever earlier ones. */
+function lookBackIn(recorded: readonly Recorded[]): (at: Instant) => Recorded | null {
   let index = recorded.length - 1
   return (at) => {
     while (index >= 0 && recorded[index]!.from > at) index--
-    return index >= 0 && recorded[index]!.until >= at
+    const record = recorded[index]
+    return record !== undefined && record.until >= at ? record : null
   }
 }
 

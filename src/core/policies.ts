@@ -9,12 +9,15 @@ import type { CatchUp, Dependency, Overlap } from "./schedule.ts"
 
 /** The door for policies: each option, checked and completed. Defaults are here and nowhere else. */
 
+/** One plan makes no more runs. */
+export const CATCH_UP_LIMIT_MAX = 1_000
+
 export const CATCH_UP = made(
   shortOr("policy", {
     policy: required(choice<CatchUp["policy"]>("once", "none", "all")),
     grace: duration(),
     window: duration(),
-    limit: integer(1, 1_000),
+    limit: integer(1, CATCH_UP_LIMIT_MAX),
   }),
   ({ policy, grace = MINUTE, window = DAY, limit = 100 }): CatchUp => ({
     policy,

@@ -3,9 +3,10 @@ import { aClaim, aRun, aSchedule, type NewRun, type Run, type Store } from "belf
 import { test } from "vitest"
 import { planFire } from "../../src/core/fire.ts"
 import { retry, succeed } from "../../src/core/run.ts"
+import { plannedBy } from "../../src/engine/facts.ts"
 import { runView, scheduleView } from "../../src/scheduler/views.ts"
 import { aHeartbeat, aPruning, heldRun } from "../../src/store/laws/factories.ts"
-import { aPage, created, enqueued, pagedRuns, scheduleById } from "../../src/store/laws/steps.ts"
+import { aPage, created, enqueued, pagedRuns, runById, scheduleById } from "../../src/store/laws/steps.ts"
 
 /** A store with a way to write anything into one field of a record past its own door. */
 export interface Writable {
@@ -38,7 +39,9 @@ export function damagedFields(
   test.each(fields.schedule)("whatever is in %s of a schedule, others fire and are listed", (field) =>
     each(field, async ({ store, write }, value) => {
       const due = { nextRunAt: 1, coveredUntil: 0, tags: ["t"], owner: "o" }
-      const bad = await created(store, aSchedule(due))
+      // Behind by as many minutes as there are since 1970: a plan that looks at each of them takes too long.
+      const eachMinute = { kind: "cron", cron: "* * * * *", dayMatch: "either" } as const
+      const bad = await created(store, aSchedule({ ...due, triggers: [eachMinute] }))
       const good = await created(store, aSchedule(due))
       if (!(await write("schedule", bad.id, field, value))) return
 
@@ -82,6 +85,23 @@ export function damagedFields(
     }),
   )
 
+  test.each(fields.run)("whatever is in %s of a finished run, others are given, and it isn't", (field) =>
+    each(field, async ({ store, write }, value) => {
+      const bad = await enqueued(store, richRun())
+      await store.transition((await allGiven(store)).map((run) => succeed(run, NOTHING)))
+      // The next one with its live key, as of a schedule with overlap skip.
+      const next = await enqueued(store, richRun())
+      const good = await enqueued(store, aRun())
+      if (!(await write("run", bad.id, field, value))) return
+
+      const given = (await allGiven(store)).map(({ id }) => id)
+
+      assert.deepEqual([...given].sort(), [next.id, good.id].sort())
+      await runsAreShown(store, good.id)
+      if (field !== "state") assert.equal((await runById(store, bad.id)).state, "succeeded")
+    }),
+  )
+
   test.each(fields.run)("whatever is in %s of a finished run, others are listed and pruned", (field) =>
     each(field, async ({ store, write }, value) => {
       const bad = await enqueued(store, richRun())
@@ -98,6 +118,8 @@ export function damagedFields(
     }),
   )
 }
+
+const NOTHING = { message: null, details: null }
 
 /** With something in every field. */
 function richRun(): NewRun {
@@ -130,6 +152,10 @@ async function firesOnce(store: Store, goodId: string): Promise<void> {
     const { due, now, nextDueAt } = await store.dueSchedules({ limit: 10 })
     assert.ok(nextDueAt === null || Number.isSafeInteger(nextDueAt), `the next is due at ${nextDueAt}`)
     const answers = await store.fire(due.map(({ schedule, facts }) => planFire(schedule, facts, now)))
+    // A process that read them at the same time plans again, with what is recorded by now.
+    for (const { schedule, facts } of due) {
+      await plannedBy(store, schedule, facts, (known) => planFire(schedule, known, now))
+    }
     fired.push(
       ...due.flatMap(({ schedule }, index) => (answers[index]!.outcome === "done" ? [schedule.id] : [])),
     )

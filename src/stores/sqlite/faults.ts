@@ -24,6 +24,12 @@ export function isBusy(error: unknown): boolean {
   return code === RESULT.BUSY || code === RESULT.LOCKED || code === RESULT.PROTOCOL
 }
 
+/** The row can't be what it was to become; the statement changed nothing, and the transaction goes on. */
+export function isUnkeepable(error: unknown): boolean {
+  const code = resultOf(error)
+  return code === RESULT.TOOBIG || code === RESULT.CONSTRAINT || code === RESULT.MISMATCH
+}
+
 /** What SQLite threw, in words that say what to do; what isn't SQLite's is passed on as it is. */
 export function faultOf(error: unknown, path: string): unknown {
   if (error instanceof BelfryError) return error

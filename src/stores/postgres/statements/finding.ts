@@ -84,10 +84,11 @@ export function runsQuery(filter: RunFilter, { orderBy, before, limit }: RunPage
 
 /**
  * An index by creation that had every run would be written at each of its steps. So what waits and what has ended have one
- * each, and what is running has none: that is never much, and all of it is read by runs_due.
+ * each, and what is running has none: that is never much, and all of it is read by runs_due. A run that is asked for by its id
+ * needs none of them, and is found even if it ended at no time.
  */
-function sidesOf({ states }: RunFilter, orderBy: RunPage["orderBy"]): readonly string[] {
-  if (orderBy !== "createdAt") return ["true"]
+function sidesOf({ ids, states }: RunFilter, orderBy: RunPage["orderBy"]): readonly string[] {
+  if (orderBy !== "createdAt" || ids !== undefined) return ["true"]
   const isAsked = (side: (state: RunState) => boolean) => states?.some(side) !== false
   return [
     ...(isAsked((state) => state === "pending") ? ["r.state = 'pending'"] : []),

@@ -57,15 +57,12 @@ local function take_key(run)
   return true
 end
 
-local has_parked = false
-
 -- Put aside until a run with its key ends, so that no claim looks at it again.
 local function park(id, run, source, due_at)
   local limit, key = run[LIMIT], key_of(run)
   call('ZADD', waiting_key(limit, source.priority, source.task, key), due_at, id)
   call('SADD', prefix .. ':parked:' .. key, limit .. ':' .. source.priority .. ':' .. source.task)
   call('SADD', prefix .. ':parked', key)
-  has_parked = true
 end
 
 local function count_as_running(run, task)

@@ -6,20 +6,37 @@ export const UNPARKING = `
 local news, touched = {}, {}
 local ROOM_MAX = 500
 
+-- The first that wait. One that is finished or gone was put here past our door: it must not take the place of another.
+local function next_waiting(waiting, room)
+  local found = {}
+  while #found < room do
+    local wanted = room - #found
+    local runs = call('ZRANGE', waiting, 0, wanted - 1, 'WITHSCORES')
+    for index = 1, #runs, 2 do
+      call('ZREM', waiting, runs[index])
+      if is_unfinished[fields_in(RUNS .. runs[index], 'state')[1]] then
+        found[#found + 1] = { id = runs[index], at = runs[index + 1] }
+      end
+    end
+    if #runs < 2 * wanted then
+      return found, true
+    end
+  end
+  return found, false
+end
+
 local function unpark_of(key, place)
   local limit, priority, task = string.match(place, '^(%-?%d+):(%-?%d+):(.*)$')
   local room = math.min(limit - (call('HGET', RUNNING, key) or 0), ROOM_MAX)
   if room <= 0 then
     return
   end
-  local waiting = waiting_key(limit, priority, task, key)
-  local runs = call('ZRANGE', waiting, 0, room - 1, 'WITHSCORES')
-  for index = 1, #runs, 2 do
-    call('ZREM', waiting, runs[index])
-    put_in_queue(runs[index], task, priority, runs[index + 1])
+  local runs, is_all = next_waiting(waiting_key(limit, priority, task, key), room)
+  for _, run in ipairs(runs) do
+    put_in_queue(run.id, task, priority, run.at)
     news.runs = true
   end
-  if #runs < 2 * room then
+  if is_all then
     call('SREM', prefix .. ':parked:' .. key, place)
     if call('EXISTS', prefix .. ':parked:' .. key) == 0 then
       call('SREM', prefix .. ':parked', key)

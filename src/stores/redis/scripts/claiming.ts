@@ -1,5 +1,6 @@
 import type { Instant } from "../../../core/instant.ts"
 import type { Run, RunChange } from "../../../core/run.ts"
+import { DATE_MAX } from "../../../core/sound.ts"
 import { endUnreadable } from "../../../core/unreadable.ts"
 import type { Claimed, ClaimRequest } from "../../../store/store.ts"
 import { unreadableBecause } from "../../shared/apart.ts"
@@ -22,9 +23,10 @@ local worker, limit = ARGV[1], tonumber(ARGV[2])
 local next_at = false
 local due, priorities, sources = {}, {}, {}
 
+-- Beyond any date is never: as a whole number, infinity would be long ago, and the worker would come again and again.
 local function note_next(head)
   local at = head[2] and tonumber(head[2])
-  if at and (not next_at or at < next_at) then
+  if at and at <= ${DATE_MAX} and (not next_at or at < next_at) then
     next_at = at
   end
 end
@@ -54,7 +56,10 @@ end
 
 for at = 3, #ARGV, 2 do
   for _, priority in ipairs(call('ZRANGE', prefix .. ':priorities:' .. ARGV[at], 0, -1)) do
-    look_at(ARGV[at], whole(now + ARGV[at + 1]), priority)
+    -- What is no number was written past our door; priorities are compared.
+    if tonumber(priority) then
+      look_at(ARGV[at], whole(now + ARGV[at + 1]), priority)
+    end
   end
 end
 table.sort(priorities, function (a, b) return tonumber(a) > tonumber(b) end)
@@ -92,23 +97,30 @@ local function longest_due(sources)
   return best
 end
 
+local has_removed = false
+
+local function remove(source, id)
+  take(source.queue, id)
+  has_removed = true
+end
+
 local function offer(source)
   local id, due_at = source.runs[source.at], source.runs[source.at + 1]
   source.at = source.at + 2
   examined = examined + 1
   local run = read_to_give(id)
-  -- One that is gone, or whose end didn't find it here: its task or priority was changed past our door.
+  -- One that is gone or finished was put here past our door, or its end didn't find it: its task or priority was changed.
   if not is_unfinished[run[STATE]] then
-    take(source.queue, id)
+    remove(source, id)
   elseif not is_sound(run) then
     fail_unsound(id)
-    take(source.queue, id)
+    remove(source, id)
   elseif take_key(run) then
     give(id, run, source, due_at)
     answer_with(id, run, source)
   elseif run[STATE] == 'pending' then
     park(id, run, source, due_at)
-    take(source.queue, id)
+    remove(source, id)
   end
 end
 
@@ -122,8 +134,8 @@ for _, priority in ipairs(priorities) do
   end
 end
 write_places()
--- Worth another look only if some were put aside for good: so it comes to an end.
-return { now, next_at, is_cut and has_parked and 1 or 0, sources, given, shares, rows }
+-- Worth another look only if some are out of the way for good: so it comes to an end.
+return { now, next_at, is_cut and has_removed and 1 or 0, sources, given, shares, rows }
 `,
 )
 
@@ -151,7 +163,7 @@ export async function claimRuns(
       runningOnce(CLAIM),
       args,
     )
-    // Nothing but runs that wait for their key: they are put aside now, and there is something behind them.
+    // Nothing but runs that wait for their key, or are none to give: they are out of the way, and there is something behind them.
     if (rows.length === 0 && hasMore === 1) continue
     const isMore = rows.length < limit && (hasMore === 1 || rows.length === wanted)
     const runs: Run[] = []

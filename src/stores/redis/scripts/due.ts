@@ -2,6 +2,7 @@ import type { Instant } from "../../../core/instant.ts"
 import type { FireFacts } from "../../../core/plan.ts"
 import type { RunRef, RunState } from "../../../core/run.ts"
 import type { Schedule } from "../../../core/schedule.ts"
+import { DATE_MAX } from "../../../core/sound.ts"
 import type { DueRequest, DueSchedules } from "../../../store/store.ts"
 import {
   DIVIDED_MAX,
@@ -149,7 +150,7 @@ export async function dueSchedules(
   return {
     now,
     ...nextOf(
-      { at: next === null ? null : Number(next), count: Math.min(nextCount, limit) },
+      { at: dateOrNull(next), count: Math.min(nextCount, limit) },
       rows.length < limit ? readAgainAt : null,
     ),
     due: due.map(({ schedule, unfinished }) => ({
@@ -157,6 +158,11 @@ export async function dueSchedules(
       facts: { unfinished, lastSuccessAt: lastSuccessesOf(schedule, successes) },
     })),
   }
+}
+
+/** A score that is no date, such as infinity, was written past our door: it never comes. */
+function dateOrNull(score: string | null): Instant | null {
+  return score !== null && Number(score) <= DATE_MAX ? Number(score) : null
 }
 
 type Successes = ReadonlyMap<string, Instant | null>

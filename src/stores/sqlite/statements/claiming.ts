@@ -1,9 +1,9 @@
 import type { Instant } from "../../../core/instant.ts"
 import type { Run } from "../../../core/run.ts"
 import type { Claimed, ClaimRequest } from "../../../store/store.ts"
-import { unreadableBecause } from "../../shared/apart.ts"
 import type { Connection } from "../connection.ts"
-import { RUN_COLUMNS, type RunRow, runOf, withAttempt } from "../rows.ts"
+import { RUN_COLUMNS, type RunRow, runOf } from "../rows.ts"
+import { type Claimable, failUnreadable, isEnded, letRest, take } from "./taking.ts"
 
 // From one priority of a task to the next by belfry_runs_due, a seek each: however many runs wait, a task has few
 // priorities. For each the two instants that decide: when its oldest run is due, and when the next one after now is.
@@ -49,9 +49,10 @@ export const SELECT_QUEUES = `
   where priority is not null`
 
 // By belfry_runs_due, longest due first; what waits for its key is passed over by a seek in belfry_runs_key. A run is not
-// in its own way: one whose worker fell silent still counts as running.
+// in its own way: one whose worker fell silent still counts as running. A row is told apart by its rowid: an id that was written
+// past our door may read as another one (SQLite keeps bytes that are no UTF-8, and a NUL ends what the driver reads).
 export const SELECT_CLAIMABLE = `
-  select ${RUN_COLUMNS}
+  select ${RUN_COLUMNS}, rowid
   from belfry_runs
   where task = ?
     and priority = ?
@@ -79,33 +80,9 @@ const COUNT_RUNNING = `
     and state in ('pending', 'running')
     and id <> ?`
 
-const FAIL_UNREADABLE = `
-  update belfry_runs
-  set state = 'failed',
-    claimable_at = null,
-    completed_at = ?,
-    error = ?,
-    reason = 'unreadable'
-  where id = ?`
-
-const SELECT_CONFIRMED = `
-  select 1
-  from belfry_runs
-  where id = ?
-    and confirmed_attempt = attempt`
-
-const TAKE_RUN = `
-  update belfry_runs
-  set state = 'running',
-    attempt = ?,
-    worker_id = ?,
-    due_at = claimable_at,
-    started_at = ?,
-    claimable_at = ?,
-    progress = null,
-    lost = ?,
-    attempts = ?
-  where id = ?`
+const STATE = 16
+const ROWID = 31
+type ClaimableRow = RunRow & { readonly [ROWID]: number }
 
 interface Queue {
   readonly task: string
@@ -152,33 +129,40 @@ function claimOfPriority(
   now: Instant,
 ): void {
   const { priority, names, limit } = request
-  // Each round gives at least one run or is the last: what a round takes may fill a key, so the rest is read again.
+  // Each round gives or ends at least one run, or is the last: what a round takes may fill a key, so the rest is read again.
   while (runs.length < limit) {
     const wanted = limit - runs.length
     const rows = names.flatMap((name) =>
-      connection.rows<RunRow>(SELECT_CLAIMABLE, [name, priority, now, wanted]),
+      connection.rows<ClaimableRow>(SELECT_CLAIMABLE, [name, priority, now, wanted]),
     )
-    const found = readableOf(connection, rows, now)
-    // Those that can't be read have made room: there may be others behind them.
+    const found = givableOf(connection, rows, now)
+    // Those that can't be given have made room: there may be others behind them.
     if (found.length < rows.length) continue
-    if (names.length > 1) found.sort((a, b) => a.claimableAt! - b.claimableAt!)
-    const before = runs.length
-    for (const [index, run] of found.slice(0, wanted).entries()) {
+    if (names.length > 1) found.sort((a, b) => a.run.claimableAt! - b.run.claimableAt!)
+    let isAll = found.length < wanted
+    for (const [index, claimable] of found.slice(0, wanted).entries()) {
       // The first of a round was read with nothing taken since.
-      if (index === 0 || !isKeyFull(connection, run)) runs.push(take(connection, run, request, now))
+      const isPassed = index > 0 && isKeyFull(connection, claimable.run)
+      const run = isPassed ? null : take(connection, claimable, request, now)
+      if (run === null) isAll = false
+      else runs.push(run)
     }
-    const isAll = found.length < wanted && runs.length - before === found.length
-    if (isAll || runs.length === before) return
+    if (isAll) return
   }
 }
 
-/** What can't be read is failed, so that it is neither given nor in the way. */
-function readableOf(connection: Connection, rows: readonly RunRow[], now: Instant): Run[] {
+/** What is finished, or can't be read, is due no longer, so that it is neither given nor in the way. */
+function givableOf(connection: Connection, rows: readonly ClaimableRow[], now: Instant): Claimable[] {
   return rows.flatMap((row) => {
+    const rowid = row[ROWID]
+    if (isEnded(row[STATE])) {
+      letRest(connection, rowid)
+      return []
+    }
     try {
-      return [runOf(row)]
+      return [{ run: runOf(row), rowid }]
     } catch (error) {
-      connection.prepare(FAIL_UNREADABLE).run(now, unreadableBecause(error), row[0])
+      failUnreadable(connection, rowid, error, now)
       return []
     }
   })
@@ -188,34 +172,4 @@ function isKeyFull(connection: Connection, { id, concurrencyKey, concurrencyLimi
   if (concurrencyKey === null || concurrencyLimit === null) return false
   const { running } = connection.prepare(COUNT_RUNNING).get(concurrencyKey, id) as { running: number }
   return running >= concurrencyLimit
-}
-
-function take(connection: Connection, run: Run, request: ClaimRequest, now: Instant): Run {
-  const { leaseMs } = request.tasks.findLast((task) => task.name === run.task)!
-  const silenced = run.state === "running" ? silenceOf(connection, run) : null
-  const step = {
-    state: "running" as const,
-    attempt: run.attempt + 1,
-    workerId: request.workerId,
-    dueAt: run.claimableAt,
-    startedAt: now,
-    claimableAt: now + leaseMs,
-    progress: null,
-    lost: run.lost + (silenced === "lost" ? 1 : 0),
-    attempts:
-      silenced === null
-        ? run.attempts
-        : withAttempt(run, { outcome: silenced, at: run.claimableAt!, error: null }),
-  }
-  const { attempt, workerId, claimableAt } = step
-  connection
-    .prepare(TAKE_RUN)
-    .run(attempt, workerId, now, claimableAt, step.lost, JSON.stringify(step.attempts), run.id)
-  // Nobody else has this record yet: it was made of the row a moment ago, and a copy of thirty fields is what costs most.
-  return Object.assign(run, step)
-}
-
-/** How the attempt ended of a worker that fell silent. */
-function silenceOf(connection: Connection, { id }: Run): "lost" | "unconfirmed" {
-  return connection.prepare(SELECT_CONFIRMED).get(id) === undefined ? "unconfirmed" : "lost"
 }
