@@ -8,7 +8,7 @@ import type { PriorityOption, RetryOptions, When } from "../core/options.ts"
 import { PRIORITY, RETRY } from "../core/policies.ts"
 import type { NewRun } from "../core/run.ts"
 import type { Clock } from "../engine/clock.ts"
-import { type AnyTask, validatePayload } from "../engine/task.ts"
+import { type AnyTask, TASK, validatePayload } from "../engine/task.ts"
 import { checkTakesPayload } from "./payload-check.ts"
 
 export interface EnqueueOptions {
@@ -75,7 +75,10 @@ export async function newRunFor(
   about: { payload: unknown; options: EnqueueOptions; clock: Clock; tasks: ReadonlyMap<string, AnyTask> },
 ): Promise<NewRun> {
   const task = checkedValue(asked, required(taskOr(TASK_NAME)), { door: DOOR, option: "task" })
-  const known = typeof asked === "string" ? about.tasks.get(task) : asked
+  const known =
+    typeof asked === "string"
+      ? about.tasks.get(task)
+      : checkedValue(asked, required(TASK), { door: DOOR, option: "task" })
   const given = checked(about.options, ENQUEUE_OPTIONS, DOOR)
   const payload = toPayload(about.payload, `Payload of task "${task}"`)
   if (known !== undefined) checkTakesPayload(known, payload, OPTIONS_ARE_THIRD)
