@@ -1,5 +1,5 @@
 /** Cron expressions by themselves: `belfry/cron`. Nothing here starts a timer or reads a clock. */
-import { checked, type Door, type Kind } from "./core/checked.ts"
+import { checked, checkedValue, type Door, type Kind, notAllowed } from "./core/checked.ts"
 import type { CronOptions as CoreOptions, Cron } from "./core/cron/cron.ts"
 import { describeCron } from "./core/cron/describe.ts"
 import { type LintFacts as CoreLintFacts, type Lint, lintCron } from "./core/cron/lint.ts"
@@ -8,6 +8,7 @@ import { nextOccurrence, previousOccurrence } from "./core/cron/search.ts"
 import { type Instant, parseInstant } from "./core/instant.ts"
 import { choice, instant, integer, made, numberBetween, record, required, text } from "./core/kinds.ts"
 import { DST, OVERLAP_POLICY } from "./core/policies.ts"
+import type { Zone } from "./core/zone.ts"
 
 export type { CalendarCron, Cron, DstPolicy, IntervalCron } from "./core/cron/cron.ts"
 export type { Fix, Lint, LintCode } from "./core/cron/lint.ts"
@@ -34,12 +35,12 @@ const CRON_OPTIONS = {
 
 /** The first occurrence strictly after the given time, or null if none is left before year 10000. */
 export function next(cron: Cron, after: Date | string | number): Date | null {
-  return toDate(nextOccurrence(cron, parseInstant(after, "time")))
+  return toDate(nextOccurrence(parsed(cron, "next"), parseInstant(after, "time")))
 }
 
 /** The last occurrence strictly before the given time. */
 export function previous(cron: Cron, before: Date | string | number): Date | null {
-  return toDate(previousOccurrence(cron, parseInstant(before, "time")))
+  return toDate(previousOccurrence(parsed(cron, "previous"), parseInstant(before, "time")))
 }
 
 export interface Range {
@@ -61,6 +62,7 @@ const RANGE = {
 export function occurrences(cron: Cron, range: Range): Date[] {
   const door: Door = { code: "BELFRY_INSTANT_INVALID", subject: "occurrences" }
   const { after, until = Number.POSITIVE_INFINITY, limit = 1_000 } = checked(range, RANGE, door)
+  parsed(cron, "occurrences")
   const found: Date[] = []
   let at = nextOccurrence(cron, after)
   while (at !== null && at <= until && found.length < limit) {
@@ -72,7 +74,7 @@ export function occurrences(cron: Cron, range: Range): Date[] {
 
 /** The expression in English, in its own zone: `At 09:00 on Monday`. */
 export function describe(cron: Cron): string {
-  return describeCron(cron)
+  return describeCron(parsed(cron, "describe"))
 }
 
 export interface LintFacts extends Omit<CoreLintFacts, "until"> {
@@ -86,7 +88,7 @@ export interface LintFacts extends Omit<CoreLintFacts, "until"> {
 export function lint(cron: Cron, facts: LintFacts): Lint[] {
   const door: Door = { code: "BELFRY_CRON_SYNTAX", subject: "lint" }
   const { now, ...rest } = checked(facts, LINT_FACTS, door)
-  return lintCron(cron, now, withoutUndefined(rest))
+  return lintCron(parsed(cron, "lint"), now, withoutUndefined(rest))
 }
 
 const COUNT = integer(0, Number.MAX_SAFE_INTEGER)
@@ -109,6 +111,27 @@ const LINT_FACTS = {
   catchUp: record({ windowMs: required(MS), longestGapMs: required(MS) }),
   runsLeft: COUNT,
 } satisfies Record<keyof LintFacts, Kind<unknown>>
+
+/** Text is a likely mistake here: it has to be parsed first. */
+function parsed(cron: unknown, subject: string): Cron {
+  const door: Door = { code: "BELFRY_CRON_SYNTAX", subject }
+  return checkedValue(cron, required(PARSED), { door, option: "cron" })
+}
+
+const PARSED: Kind<Cron> = {
+  allowed: "what `parse` returns",
+  read(value, at) {
+    const { kind, everyMs, zone } = Object(value) as {
+      kind?: unknown
+      everyMs?: unknown
+      zone?: Partial<Zone>
+    }
+    const isInterval = kind === "interval" && typeof everyMs === "number" && everyMs >= 1
+    const isCalendar = kind === "calendar" && typeof zone?.spanAt === "function"
+    if (isInterval || isCalendar) return value as Cron
+    throw notAllowed(value, PARSED.allowed, at)
+  },
+}
 
 /** What wasn't given isn't there at all. */
 function withoutUndefined<Given extends object>(

@@ -1,6 +1,7 @@
 import { hasBrokenPassword, placeOf } from "./core/address.ts"
-import { checked } from "./core/checked.ts"
+import { checked, checkedValue } from "./core/checked.ts"
 import { BelfryError } from "./core/errors.ts"
+import { required } from "./core/kinds.ts"
 import { systemClock } from "./engine/clock.ts"
 import type { LockBackend } from "./lock/backend.ts"
 import { POSTGRES_LOCKS_OPTIONS, POSTGRES_OPTIONS, storeDoor } from "./store-options.ts"
@@ -83,6 +84,9 @@ export async function schemaOfDatabase(
   url: string,
   schema = "belfry",
 ): Promise<{ readonly stored: number; readonly known: number }> {
+  const door = storeDoor("schemaOfDatabase")
+  checkedValue(url, required(POSTGRES_OPTIONS.url), { door, option: "url" })
+  checkedValue(schema, required(POSTGRES_OPTIONS.schema), { door, option: "schema" })
   const where = whereOf(url)
   const pool = await poolFor(url, 1, DEADLINE_MS)
   try {

@@ -125,6 +125,17 @@ function valuesOf(
   throw notAllowed(given, "an object", at)
 }
 
+/** A copy of an object whose members are passed on. Each getter is read once; null is the same as not given. */
+export function copied<Given extends object>(given: Given | null | undefined, at: Place): Given {
+  if (given === undefined || given === null) return {} as Given
+  try {
+    if (typeof given === "object" && !Array.isArray(given)) return { ...given }
+  } catch (cause) {
+    throw refusal(at, "can't be read", { value: given, cause })
+  }
+  throw notAllowed(given, "an object", at)
+}
+
 /** A misspelt option would otherwise be a policy that silently isn't there. */
 function unknownOption(name: string, table: OptionTable, at: Place): BelfryError {
   const names = Object.keys(table)

@@ -54,5 +54,11 @@ function parseText(text: string): number {
 
 /** Not `Number(value)` for everything: null would be 1970. */
 function toNumber(value: unknown): number {
-  return typeof value === "number" ? value : value instanceof Date ? value.getTime() : Number.NaN
+  if (typeof value === "number") return value
+  try {
+    return value instanceof Date ? value.getTime() : Number.NaN
+  } catch {
+    // A revoked proxy.
+    return Number.NaN
+  }
 }

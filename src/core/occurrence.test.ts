@@ -2,6 +2,7 @@ import { assert, describe, test } from "vitest"
 import { aSchedule, at, clock, MADE_AT } from "../../test/support/records.ts"
 import { DAY, HOUR } from "./instant.ts"
 import {
+  isOccurrenceId,
   newestDue,
   newestPassed,
   nextToRunAt,
@@ -21,6 +22,20 @@ test.each([
   ["2026-03-10T09:00:00.250Z", "report@2026-03-10T09:00:00.250Z"],
 ])("the run of the occurrence at %s is %s", (instant, id) => {
   assert.equal(runIdOf("report", at(instant)), id)
+})
+
+test.each([
+  [runIdOf("a_b-1", at("2026-03-10T09:00:00Z")), true],
+  [runIdOf("a", at("2026-03-10T09:00:00.250Z")), true],
+  [rangeIdOf("a", { from: at("09:00"), until: at("11:00") }), true],
+  ["a@2026-03-10T09:00:00Z~again", true],
+  ["a+5b1c", false],
+  ["mail-7", false],
+  ["ann@example.com", false],
+  ["report@2026-03-10", false],
+  ["report:ann@2026-03-10T09:00:00Z", false],
+])("that %s is an occurrence's id: %s", (id, expected) => {
+  assert.equal(isOccurrenceId(id), expected)
 })
 
 test("the record of several occurrences has the first and the last in its id", () => {

@@ -24,6 +24,14 @@ export function rangeIdOf(scheduleId: string, { from, until }: Pick<Missed, "fro
   return `${runIdOf(scheduleId, from)}..${formatInstant(until)}`
 }
 
+/** What `formatInstant` writes, for any year that can be scheduled. */
+const OCCURRENCE_ID = /^[\w-]+@\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z/
+
+/** Whether an id begins as an occurrence's does: the ids of its run, of a range and of a backfill are made this way. */
+export function isOccurrenceId(id: string): boolean {
+  return OCCURRENCE_ID.test(id)
+}
+
 const NEVER = Number.POSITIVE_INFINITY
 
 /** The first occurrence whose nominal instant is strictly after `after`. */

@@ -8,6 +8,15 @@ export function shown(value: unknown): string {
   }
 }
 
+/** What `String` makes of it, or a few words where that throws: for messages that must never fail their writer. */
+export function textFrom(value: unknown): string {
+  try {
+    return String(value)
+  } catch {
+    return shown(value)
+  }
+}
+
 /** For the details of an error, which programs read: a short value as it is, others as `shown`. */
 export function plain(value: unknown): unknown {
   const isShort = typeof value === "string" ? value.length <= SHOWN_MAX : false

@@ -12,6 +12,7 @@ import {
   release,
   succeed,
 } from "../core/run.ts"
+import { shown, textFrom } from "../core/shown.ts"
 import { describeThrown, storable } from "../core/thrown.ts"
 import type { Store } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
@@ -227,11 +228,11 @@ export class Execution {
 
   #setProgress(fraction: number, message: string | undefined): void {
     if (!Number.isFinite(fraction))
-      throw new BelfryError("BELFRY_RUN_INVALID", `Progress ${fraction} is not a number.`)
+      throw new BelfryError("BELFRY_RUN_INVALID", `Progress ${shown(fraction)} is not a number.`)
     this.#onProgress()
     this.#progress = {
       fraction: Math.min(1, Math.max(0, fraction)),
-      message: message === undefined ? null : storable(String(message), PROGRESS_MESSAGE_MAX_BYTES),
+      message: message === undefined ? null : storable(textFrom(message), PROGRESS_MESSAGE_MAX_BYTES),
     }
   }
 }

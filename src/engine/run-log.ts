@@ -1,4 +1,5 @@
 import { type Json, storableJson } from "../core/json.ts"
+import { textFrom } from "../core/shown.ts"
 import { storable } from "../core/thrown.ts"
 import type { LogLevel, LogLine, Store } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
@@ -79,7 +80,7 @@ export class RunLog implements RunLogger {
 
   #write(level: LogLevel, message: string, fields: object | undefined): void {
     if (this.#isFull) return
-    const text = storable(String(message), LINE_MAX_BYTES)
+    const text = storable(textFrom(message), LINE_MAX_BYTES)
     const data = plainFields(fields)
     this.#bytes +=
       LINE_COST_BYTES +

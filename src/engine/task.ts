@@ -1,11 +1,11 @@
 import { DEFAULT_RETRY, type RetryPolicy } from "../core/backoff.ts"
-import { checked, type Door, type Kind, notAllowed } from "../core/checked.ts"
+import { checked, copied, type Door, type Kind, notAllowed } from "../core/checked.ts"
 import { defineSchedule } from "../core/definition.ts"
 import { type Duration, parseDuration } from "../core/duration.ts"
 import { BelfryError } from "../core/errors.ts"
 import { DAY } from "../core/instant.ts"
 import { type Json, toPayload } from "../core/json.ts"
-import { callback, duration, flag, required } from "../core/kinds.ts"
+import { callback, duration, flag, objectWith, required } from "../core/kinds.ts"
 import { TASK_NAME } from "../core/limits.ts"
 import type { RetryOptions, ScheduleOptions } from "../core/options.ts"
 import { checkId, RETRY, scheduleDoor } from "../core/policies.ts"
@@ -138,6 +138,16 @@ const SCHEMA: Kind<StandardSchema> = {
   },
 }
 
+/** A task itself, not its name. */
+export const TASK: Kind<AnyTask> = {
+  allowed: "what defineTask returns",
+  read(value, at) {
+    const task = objectWith<AnyTask>(["name", "payload", "retry", "run"], TASK.allowed).read(value, at)
+    if (task.payload !== null) SCHEMA.read(task.payload, { door: at.door, option: `${at.option}.payload` })
+    return task
+  },
+}
+
 export const TASK_OPTIONS = {
   name: required(TASK_NAME),
   payload: SCHEMA,
@@ -167,15 +177,25 @@ export function defineTask<Input = undefined, Output = Input>(
 }
 
 function taskDoor(options: { name?: unknown } | null | undefined): Door {
-  const name = typeof options?.name === "string" ? ` ${shown(options.name)}` : ""
-  return { code: "BELFRY_TASK_INVALID", subject: `Task${name}` }
+  return { code: "BELFRY_TASK_INVALID", subject: `Task${shownName(options)}` }
+}
+
+function shownName(options: { name?: unknown } | null | undefined): string {
+  try {
+    const name = options?.name
+    return typeof name === "string" ? ` ${shown(name)}` : ""
+  } catch {
+    // A getter or a proxy: the check of the options says so.
+    return ""
+  }
 }
 
 const LOCAL = { local: flag }
 
 function declare(task: AnyTask, id: string, options: DeclaredOptions<unknown>): DeclaredSchedule {
-  const { payload, local, ...rest } = options ?? {}
-  const { local: isLocal = false } = checked({ local }, LOCAL, scheduleDoor(checkId(id)))
+  const door = scheduleDoor(checkId(id))
+  const { payload, local, ...rest } = copied(options, { door, option: "options" })
+  const { local: isLocal = false } = checked({ local }, LOCAL, door)
   // A mistake shows here, where it was made.
   defineSchedule(rest, { id, task: task.name, payload, owner: null, release: 0, now: null })
   // So does one in the payload: most schemas answer at once. An asynchronous one waits for start.

@@ -1,17 +1,21 @@
-import { checked, checkedValue, type Door, type Kind } from "../core/checked.ts"
+import { checked, checkedValue, type Door, type Kind, refusal } from "../core/checked.ts"
 import type { Duration } from "../core/duration.ts"
 import { toPayload } from "../core/json.ts"
-import { duration, instant, record, remark, required } from "../core/kinds.ts"
+import { duration, instant, made, record, remark, required } from "../core/kinds.ts"
 import { CONCURRENCY, KEY, RUN_ID, TASK_NAME, taskOr } from "../core/limits.ts"
+import { isOccurrenceId } from "../core/occurrence.ts"
 import type { PriorityOption, RetryOptions, When } from "../core/options.ts"
 import { PRIORITY, RETRY } from "../core/policies.ts"
 import type { NewRun } from "../core/run.ts"
 import type { Clock } from "../engine/clock.ts"
-import { type AnyTask, validatePayload } from "../engine/task.ts"
+import { type AnyTask, TASK, validatePayload } from "../engine/task.ts"
 import { checkTakesPayload } from "./payload-check.ts"
 
 export interface EnqueueOptions {
-  /** Enqueuing the same id again does nothing, as long as the run is in the history. */
+  /**
+   * Enqueuing the same id again does nothing, as long as the run is in the history. Ids that begin with `<schedule>@<instant>`
+   * belong to occurrences and are refused.
+   */
   readonly id?: string
   readonly delay?: Duration
   /** Not before this time. */
@@ -39,8 +43,18 @@ export interface Enqueued {
   readonly runId: string
 }
 
+/** A run with the id of an occurrence to come would count as that occurrence's run, and its task would never be performed. */
+const OWN_RUN_ID: Kind<string> = {
+  ...made(RUN_ID, (id, at) => {
+    if (!isOccurrenceId(id)) return id
+    const problem = `is "${id}", and ids that begin with "<schedule>@<instant>" belong to occurrences; use another`
+    throw refusal(at, problem, { value: id })
+  }),
+  allowed: `${RUN_ID.allowed}; not one that begins as an occurrence's id does, \`<schedule>@<instant>\``,
+}
+
 export const ENQUEUE_OPTIONS = {
-  id: RUN_ID,
+  id: OWN_RUN_ID,
   delay: duration(),
   at: instant,
   priority: PRIORITY,
@@ -61,7 +75,10 @@ export async function newRunFor(
   about: { payload: unknown; options: EnqueueOptions; clock: Clock; tasks: ReadonlyMap<string, AnyTask> },
 ): Promise<NewRun> {
   const task = checkedValue(asked, required(taskOr(TASK_NAME)), { door: DOOR, option: "task" })
-  const known = typeof asked === "string" ? about.tasks.get(task) : asked
+  const known =
+    typeof asked === "string"
+      ? about.tasks.get(task)
+      : checkedValue(asked, required(TASK), { door: DOOR, option: "task" })
   const given = checked(about.options, ENQUEUE_OPTIONS, DOOR)
   const payload = toPayload(about.payload, `Payload of task "${task}"`)
   if (known !== undefined) checkTakesPayload(known, payload, OPTIONS_ARE_THIRD)

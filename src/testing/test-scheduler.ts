@@ -1,4 +1,4 @@
-import { checked, checkedValue, type Kind } from "../core/checked.ts"
+import { checked, checkedValue, copied, type Kind } from "../core/checked.ts"
 import { type Duration, formatDuration } from "../core/duration.ts"
 import { HOUR, type Instant, SECOND } from "../core/instant.ts"
 import { duration as durationKind, instant, integer, required } from "../core/kinds.ts"
@@ -43,8 +43,17 @@ function boundHooks(hooks: Hooks): Hooks {
 
 /** The production engine over a memory store, on a clock that the test moves: a day passes in milliseconds. */
 export async function createTestScheduler(options: TestSchedulerOptions): Promise<TestScheduler> {
-  const { startAt: _startAt, seed: _seed, patience: _patience, ...rest } = options ?? {}
-  const given = checked(options, TEST_SCHEDULER_OPTIONS, doorOf("createTestScheduler"))
+  const door = doorOf("createTestScheduler")
+  const given = checked(options, TEST_SCHEDULER_OPTIONS, door)
+  const {
+    startAt: _startAt,
+    seed: _seed,
+    patience: _patience,
+    ...rest
+  } = copied(options, {
+    door,
+    option: "options",
+  })
   const { startAt = Date.UTC(2026, 0, 1), seed = 1, patience = SECOND, hooks = {} } = given
   const clock = createVirtualClock(startAt, seed)
   const performing = new Performing(patience)
@@ -164,17 +173,19 @@ export async function waitForRun(
   query: RunQuery,
   options: { timeout?: Duration } = {},
 ): Promise<RunView> {
-  const given = checked(options, { timeout: durationKind() }, doorOf("waitForRun"))
+  const door = doorOf("waitForRun")
+  const wanted = copied(query, { door, option: "query" })
+  const given = checked(options, { timeout: durationKind() }, door)
   const timeoutMs = given.timeout ?? 10 * SECOND
   const deadline = systemClock.monotonic() + timeoutMs
   while (systemClock.monotonic() < deadline) {
-    const [run] = await scheduler.runs.list({ limit: 1, ...query })
+    const [run] = await scheduler.runs.list({ limit: 1, ...wanted })
     if (run !== undefined) return run
     await new Promise<void>((resolve) => {
       systemClock.setTimer(10, resolve)
     })
   }
-  throw new Error(`No run matched ${JSON.stringify(query)} within ${formatDuration(timeoutMs)}`)
+  throw new Error(`No run matched ${JSON.stringify(wanted)} within ${formatDuration(timeoutMs)}`)
 }
 
 /** Each is told when the attempt has ended. */

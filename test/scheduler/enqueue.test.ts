@@ -40,6 +40,25 @@ test("the same id again does nothing, also after the run has finished", async ()
   assert.equal((await node.runs.get("once"))?.attempt, 1)
 })
 
+test("the id of an occurrence can't be taken: its schedule fires, and its task is performed", async () => {
+  await using fleet = new Fleet()
+  const performed: string[] = []
+  const other = defineTask({ name: "other", run: ({ run }) => void performed.push(`other ${run.id}`) })
+  const nightly = defineTask({ name: "nightly", run: ({ run }) => void performed.push(run.id) })
+  const node = await fleet.started({ tasks: [other, nightly] })
+  const { nextRunAt } = await node.schedules.create("once", { task: nightly, in: "1h" })
+  const id = `once@${nextRunAt!.toISOString().replace(".000Z", "Z")}`
+
+  for (const taken of [id, `${id}..2030-01-01T00:00:00Z`, `${id}~again`]) {
+    await assert.rejects(node.enqueue(other, undefined, { id: taken }), {
+      code: "BELFRY_RUN_INVALID",
+      message: `enqueue: id is "${taken}", and ids that begin with "<schedule>@<instant>" belong to occurrences; use another.`,
+    })
+  }
+  await fleet.advance("2h")
+  assert.deepEqual(performed, [id])
+})
+
 test("while an unfinished run has a key, another with it is not stored; afterwards it is", async () => {
   await using fleet = new Fleet()
   const node = await fleet.started({ tasks: [task] })

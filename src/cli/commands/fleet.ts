@@ -63,7 +63,10 @@ export const FLEET_COMMANDS: readonly CommandSpec[] = [
       { flags: "--delay <duration>", words: "not before this long from now" },
       { flags: "--at <time>", words: "not before this time, in your zone" },
       { flags: "--priority <value>", words: "low, normal, high or a whole number" },
-      { flags: "--id <id>", words: "the run's id; the same id again makes no second run" },
+      {
+        flags: "--id <id>",
+        words: "the run's id; the same id again makes no second run; not an occurrence's id",
+      },
       { flags: "--key <text>", words: "not while an unfinished run has this key" },
       { flags: "--wait", words: "until it is done; the exit code says how it went" },
       { flags: "--follow", words: "shows its log meanwhile" },

@@ -156,7 +156,8 @@ function firePlan(shelf: Shelf, plan: FirePlan, now: Instant): FireAnswer {
   const keys = plan.runs
     .filter((run) => run.state === "pending" && run.liveKey !== null && !shelf.runs.has(run.id))
     .map((run) => run.liveKey)
-  const isHeld = new Set(keys).size < keys.length || keys.some((key) => shelf.holderOf(key) !== undefined)
+  const isHeld =
+    new Set(keys).size < keys.length || keys.some((key) => shelf.unfinished.holderOf(key) !== undefined)
   if (isHeld) return { outcome: "held" }
   for (const { payload } of plan.runs) jsonText(payload)
 
@@ -176,7 +177,7 @@ function applyChange(shelf: Shelf, change: RunChange, now: Instant): TransitionA
     return { outcome: "stale", state: run.state, attempt: run.attempt }
   }
   const isRevived = isFinished(run.state) && !isFinished(change.state)
-  if (isRevived && shelf.holderOf(run.liveKey) !== undefined) return { outcome: "held" }
+  if (isRevived && shelf.unfinished.holderOf(run.liveKey) !== undefined) return { outcome: "held" }
   jsonText(change.details)
   finite(change.claimableInMs ?? 0)
   shelf.changeRun(run, change, now)

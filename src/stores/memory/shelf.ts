@@ -27,6 +27,7 @@ import type {
 } from "../../store/store.ts"
 import { eachApart, jsonText } from "../shared/apart.ts"
 import { insertLine } from "./log.ts"
+import { UnfinishedRuns } from "./unfinished-runs.ts"
 
 /** The memory store's tables, and the changes to a row that several operations share. */
 export class Shelf {
@@ -35,7 +36,7 @@ export class Shelf {
   lastVersion = 0
   readonly runs = new Map<string, Run>()
   /** The unfinished part of `runs`: what claims look through, so that history costs nothing. */
-  readonly unfinished = new Map<string, Run>()
+  readonly unfinished = new UnfinishedRuns()
   readonly workers = new Map<string, Worker>()
   readonly logs = new Map<string, StoredLogLine[]>()
   /** By run: the newest attempt that a heartbeat has confirmed. */
@@ -46,9 +47,9 @@ export class Shelf {
   putRun(run: Run): void {
     this.runs.set(run.id, run)
     if (isFinished(run.state)) {
-      this.unfinished.delete(run.id)
+      this.unfinished.remove(run.id)
       this.#confirmed.delete(run.id)
-    } else this.unfinished.set(run.id, run)
+    } else this.unfinished.put(run)
     if (run.state === "succeeded" && run.scheduleId !== null)
       this.#lastSuccessAt.set(run.scheduleId, run.completedAt!)
   }
@@ -59,7 +60,7 @@ export class Shelf {
 
   addRun(run: NewRun, now: Instant): EnqueueAnswer {
     if (this.runs.has(run.id)) return { outcome: "exists", runId: run.id }
-    const holder = run.state === "pending" ? this.holderOf(run.liveKey) : undefined
+    const holder = run.state === "pending" ? this.unfinished.holderOf(run.liveKey) : undefined
     if (holder !== undefined) return { outcome: "held", runId: holder.id }
     const { delayMs: _, notBefore: __, ...request } = run
     const isSkip = run.state === "skipped"
@@ -88,12 +89,6 @@ export class Shelf {
     if (schedule === undefined) return
     const tally = { runCount: schedule.runCount + 1, lastRunId: id, lastRunAt: now }
     this.schedules.set(schedule.id, { ...schedule, ...tally })
-  }
-
-  holderOf(liveKey: string | null): Run | undefined {
-    if (liveKey === null) return undefined
-    for (const run of this.unfinished.values()) if (run.liveKey === liveKey) return run
-    return undefined
   }
 
   changeRun(run: Run, change: RunChange, now: Instant): void {
@@ -133,11 +128,9 @@ export class Shelf {
   }
 
   #factsOf(schedule: Schedule) {
-    const key = concurrencyKeyOf(schedule.id)
     return {
-      // A revived run comes back to the end of the map, and is as old as it was.
-      unfinished: [...this.unfinished.values()]
-        .filter((run) => run.concurrencyKey === key)
+      // A record that was replaced is at the end, and is as old as it was.
+      unfinished: [...this.unfinished.withConcurrencyKey(concurrencyKeyOf(schedule.id))]
         .sort((a, b) => a.createdAt - b.createdAt)
         .slice(0, UNFINISHED_FACTS_MAX),
       lastSuccessAt: Object.fromEntries(

@@ -28,7 +28,7 @@ const TRIES = 6
 const RETRY_MS = 5
 
 /** Every value as the text the server sent: what a program has set for all its queries (dates, big numbers) is not ours. */
-const AS_TEXT = { getTypeParser: () => (value: string) => value }
+export const AS_TEXT = { getTypeParser: () => (value: string) => value }
 
 /** Statements on a pool's connections, each by a deadline. */
 export class Database implements Runner {

@@ -1,7 +1,7 @@
 import { BelfryError } from "../../core/errors.ts"
 import { hashText } from "../../core/hash.ts"
 import type { Queryable } from "./client.ts"
-import { inSchema } from "./database.ts"
+import { AS_TEXT, inSchema } from "./database.ts"
 import { ADD } from "./schema-1/add.ts"
 import { CHANGE } from "./schema-1/change.ts"
 import { CLAIM } from "./schema-1/claim.ts"
@@ -19,18 +19,19 @@ export const MIGRATIONS: readonly string[] = [
 
 /** 0 for a database that Belfry has never opened. */
 export async function schemaOf(client: Queryable, schema: string): Promise<number> {
-  const there = {
-    text: "select pg_catalog.to_regclass($1) is not null as is_there",
-    values: [`"${schema}".migrations`],
-  }
-  const { rows: found } = await client.query(there)
-  if (!(found[0] as { is_there: boolean }).is_there) return 0
-  const text = inSchema(
-    "select coalesce(pg_catalog.max(number), 0)::text as number from belfry.migrations",
-    schema,
-  )
-  const { rows } = await client.query({ text })
-  return Number((rows[0] as { number: string }).number)
+  const there = "select pg_catalog.to_regclass($1) is not null"
+  if (!(await isTrue(client, there, [`"${schema}".migrations`]))) return 0
+  const newest = inSchema("select coalesce(pg_catalog.max(number), 0) from belfry.migrations", schema)
+  return Number(await answerTo(client, newest))
+}
+
+async function isTrue(client: Queryable, text: string, values: readonly unknown[]): Promise<boolean> {
+  return (await answerTo(client, text, values)) === "t"
+}
+
+async function answerTo(client: Queryable, text: string, values: readonly unknown[] = []): Promise<unknown> {
+  const { rows } = await client.query({ text, values, rowMode: "array", types: AS_TEXT })
+  return (rows as readonly (readonly unknown[])[])[0]![0]
 }
 
 /**
@@ -73,14 +74,9 @@ export async function migrate(
 
 /** Not "if not exists", which asks for the right to make schemas also where one was made for us. */
 async function createSchema(client: Queryable, schema: string): Promise<void> {
-  const there = {
-    text: "select pg_catalog.to_regnamespace($1) is not null as is_there",
-    values: [`"${schema}"`],
-  }
-  const { rows } = await client.query(there)
-  if (!(rows[0] as { is_there: boolean }).is_there) {
-    await client.query({ text: inSchema("create schema belfry", schema) })
-  }
+  const there = "select pg_catalog.to_regnamespace($1) is not null"
+  if (await isTrue(client, there, [`"${schema}"`])) return
+  await client.query({ text: inSchema("create schema belfry", schema) })
 }
 
 const CREATE_MIGRATIONS = `

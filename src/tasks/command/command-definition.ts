@@ -1,4 +1,4 @@
-import { checked, type Door, type Kind, refusal } from "../../core/checked.ts"
+import { checked, copied, type Door, type Kind, refusal } from "../../core/checked.ts"
 import type { Duration } from "../../core/duration.ts"
 import { BelfryError } from "../../core/errors.ts"
 import { HOUR } from "../../core/instant.ts"
@@ -83,7 +83,8 @@ export function defineCommand(name: string, definition: CommandDefinition): Comm
   }
   const door: Door = { code: "BELFRY_TASK_INVALID", subject: `Command ${shown(name)}` }
   const { cwd, env = [], timeout = HOUR, uid, gid } = checked(definition, COMMAND_OPTIONS, door)
-  const { argv, args } = { ...definition, args: definition?.args ?? {} }
+  const { argv, args: givenArgs } = copied(definition, { door, option: "options" })
+  const args = givenArgs ?? {}
   if (typeof args !== "object") refuse("has `args` that are no object")
   if (!/^[\w.:-]{1,100}$/.test(name)) refuse('has no valid name: use letters, digits, "_", "-", "." and ":"')
   if (!Array.isArray(argv) || argv.length === 0 || !argv.every((part) => typeof part === "string"))

@@ -1,4 +1,4 @@
-import { checked, type Door, type Kind } from "../../core/checked.ts"
+import { checked, copied, type Door, type Kind } from "../../core/checked.ts"
 import { type Duration, formatDuration } from "../../core/duration.ts"
 import { BelfryError } from "../../core/errors.ts"
 import { HOUR, SECOND } from "../../core/instant.ts"
@@ -64,7 +64,11 @@ export function commandTask(options: CommandTaskOptions): Task<CommandPayload, C
   }
   const door: Door = { code: "BELFRY_TASK_INVALID", subject: "commandTask" }
   const given = checked(options, COMMAND_TASK_OPTIONS, door)
-  const entries = Object.entries(given.commands ?? {}) as [string, CommandDefinition][]
+  const definitions = copied(given.commands as CommandTaskOptions["commands"] | undefined, {
+    door,
+    option: "commands",
+  })
+  const entries = Object.entries(definitions)
   if (entries.length === 0) {
     throw new BelfryError(
       "BELFRY_TASK_INVALID",

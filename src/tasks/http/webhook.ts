@@ -1,14 +1,18 @@
 import { createHash, createHmac } from "node:crypto"
+import { notAllowed, type Place } from "../../core/checked.ts"
 import { BelfryError } from "../../core/errors.ts"
 
 /** Many receivers keep no more than 255 characters of an idempotency key. */
 const ID_MAX_LENGTH = 200
+
+const RUN_ID_PLACE: Place = { door: { code: "BELFRY_RUN_INVALID", subject: "webhookIdOf" }, option: "runId" }
 
 /**
  * A run's id as `webhook-id` and `Idempotency-Key`: letters, digits and `-` stay, every other byte of its UTF-8 becomes
  * `_` and two hexadecimal digits. Different runs have different ids, and every attempt of a run has the same.
  */
 export function webhookIdOf(runId: string): string {
+  if (typeof runId !== "string") throw notAllowed(runId, "the id of a run", RUN_ID_PLACE)
   const encoded = [...Buffer.from(runId)].map(encodeByte).join("")
   if (encoded.length <= ID_MAX_LENGTH) return encoded
   const digest = createHash("sha256").update(runId).digest("hex")

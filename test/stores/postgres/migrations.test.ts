@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { createScheduler, defineTask, silentLogger } from "belfry"
-import type pg from "pg"
+import pg from "pg"
 import { beforeEach, describe, test } from "vitest"
 import { succeed } from "../../../src/core/run.ts"
 import { aClaim, aHeartbeat, aPlan, aRunOf, aSchedule, heldRun } from "../../../src/store/laws/factories.ts"
@@ -24,6 +24,22 @@ beforeEach(async () => {
 test("a fresh database is brought to the newest schema", async () => {
   await anOpenStore(url)
 
+  assert.equal(await schemaOf(psql, "belfry"), MIGRATIONS.length)
+})
+
+test("how a program reads its own values doesn't matter", async () => {
+  const OIDS = [16, 20, 23, 25, 114, 701, 1184, 1700, 2205, 3802]
+  const before = OIDS.map((oid) => pg.types.getTypeParser(oid))
+  atTheEnd(() => {
+    for (const [index, oid] of OIDS.entries()) pg.types.setTypeParser(oid, before[index]!)
+  })
+  for (const oid of OIDS) pg.types.setTypeParser(oid, (text) => ({ odd: text }))
+
+  const store = await anOpenStore(url)
+  await store.putSchedule(aSchedule({ id: "kept" }), null)
+  const again = await anOpenStore(url)
+
+  assert.equal((await again.findSchedules({}, { afterId: null, limit: 10 })).length, 1)
   assert.equal(await schemaOf(psql, "belfry"), MIGRATIONS.length)
 })
 

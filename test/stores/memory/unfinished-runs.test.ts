@@ -1,0 +1,102 @@
+import fc from "fast-check"
+import { assert, test } from "vitest"
+import type { Run } from "../../../src/core/run.ts"
+import { UnfinishedRuns } from "../../../src/stores/memory/unfinished-runs.ts"
+import { assertProperty } from "../../support/properties.ts"
+
+function aRun(fields: Partial<Run>): Run {
+  return {
+    task: "send",
+    priority: 0,
+    state: "pending",
+    claimableAt: 0,
+    liveKey: null,
+    concurrencyKey: null,
+    concurrencyLimit: null,
+    ...fields,
+  } as Run
+}
+
+const change = fc.record({
+  id: fc.constantFrom("a", "b", "c", "d", "e", "f"),
+  isEnd: fc.boolean(),
+  priority: fc.constantFrom(-1, 0, 5),
+  claimableAt: fc.integer({ min: 0, max: 8 }),
+  state: fc.constantFrom("pending" as const, "running" as const),
+  concurrencyKey: fc.constantFrom(null, "k", "l"),
+  concurrencyLimit: fc.constantFrom(null, 1, 2),
+})
+
+const NOW = 4
+
+test("its answers are those of a look at every run, whatever was put and removed", () => {
+  assertProperty(
+    fc.property(fc.array(change, { maxLength: 30 }), (changes) => {
+      const unfinished = new UnfinishedRuns()
+      const all = new Map<string, Run>()
+      for (const { isEnd, ...fields } of changes) {
+        const run = aRun({ ...fields, liveKey: `live ${fields.id}` })
+        if (isEnd) unfinished.remove(run.id)
+        else unfinished.put(run)
+        if (isEnd) all.delete(run.id)
+        else all.set(run.id, run)
+      }
+
+      const runs = [...all.values()]
+      const running = (key: string | null) =>
+        runs.filter((run) => run.concurrencyKey === key && run.state === "running")
+      const due = runs
+        .filter((run) => run.claimableAt! <= NOW)
+        .filter(({ id, concurrencyKey, concurrencyLimit }) => {
+          const others = running(concurrencyKey).filter((run) => run.id !== id)
+          return concurrencyKey === null || concurrencyLimit === null || others.length < concurrencyLimit
+        })
+        .sort((a, b) => b.priority - a.priority || a.claimableAt! - b.claimableAt!)
+      const later = runs.map((run) => run.claimableAt!).filter((at) => at > NOW)
+      assert.deepEqual([...unfinished.claimable(NOW)], due)
+      assert.equal(
+        unfinished.nextClaimableAt(NOW, () => true),
+        later.length === 0 ? null : Math.min(...later),
+      )
+      for (const id of "abcdef") assert.equal(unfinished.holderOf(`live ${id}`), all.get(id))
+      for (const key of ["k", "l"])
+        assert.sameMembers(
+          [...unfinished.withConcurrencyKey(key)],
+          runs.filter((run) => run.concurrencyKey === key),
+        )
+    }),
+    { numRuns: 1_000 },
+  )
+})
+
+test("a run that is put while what is due is read isn't given twice, and counts for its key", () => {
+  const unfinished = new UnfinishedRuns()
+  const ofKey = { concurrencyKey: "k", concurrencyLimit: 1 }
+  for (const id of ["a", "b"]) unfinished.put(aRun({ id, ...ofKey }))
+  unfinished.put(aRun({ id: "c" }))
+
+  const given: string[] = []
+  for (const run of unfinished.claimable(NOW)) {
+    given.push(run.id)
+    unfinished.put({ ...run, state: "running", claimableAt: 0 })
+  }
+  assert.deepEqual(given, ["a", "c"])
+})
+
+test("of thousands that wait, only those that answer the question are looked at", () => {
+  const unfinished = new UnfinishedRuns()
+  let looks = 0
+  for (let number = 0; number < 2_000; number++) {
+    const run = aRun({ id: `${number}`, claimableAt: number })
+    Object.defineProperty(run, "task", { get: () => looks++ })
+    unfinished.put(run)
+  }
+
+  const [first] = unfinished.claimable(1_000)
+  assert.equal(first!.id, "0")
+  assert.equal(
+    unfinished.nextClaimableAt(1_000, ({ task }) => task !== null),
+    1_001,
+  )
+  assert.equal(looks, 1)
+})
