@@ -1,5 +1,5 @@
 /** Cron expressions by themselves: `belfry/cron`. Nothing here starts a timer or reads a clock. */
-import { checked, checkedValue, type Door, type Kind, notAllowed } from "./core/checked.ts"
+import { atOption, checked, checkedValue, type Door, type Kind, notAllowed } from "./core/checked.ts"
 import type { CronOptions as CoreOptions, Cron } from "./core/cron/cron.ts"
 import { describeCron } from "./core/cron/describe.ts"
 import { type LintFacts as CoreLintFacts, type Lint, lintCron } from "./core/cron/lint.ts"
@@ -8,7 +8,7 @@ import { nextOccurrence, previousOccurrence } from "./core/cron/search.ts"
 import { type Instant, parseInstant } from "./core/instant.ts"
 import { choice, instant, integer, made, numberBetween, record, required, text } from "./core/kinds.ts"
 import { DST, OVERLAP_POLICY } from "./core/policies.ts"
-import type { Zone } from "./core/zone.ts"
+import { type Zone, zoneNamed } from "./core/zone.ts"
 
 export type { CalendarCron, Cron, DstPolicy, IntervalCron } from "./core/cron/cron.ts"
 export type { Fix, Lint, LintCode } from "./core/cron/lint.ts"
@@ -22,7 +22,9 @@ export interface CronOptions extends Omit<CoreOptions, "anchor"> {
 /** Reads an expression; throws a `BelfryError` that names the field, the value, the range and the position. */
 export function parse(expression: string, options: CronOptions = {}): Cron {
   const door: Door = { code: "BELFRY_CRON_SYNTAX", subject: "parse" }
-  return parseCron(expression, withoutUndefined(checked(options, CRON_OPTIONS, door)))
+  const given = withoutUndefined<CoreOptions>(checked(options, CRON_OPTIONS, door))
+  atOption({ door, option: "timezone" }, () => zoneNamed(given.timezone ?? "UTC"))
+  return parseCron(expression, given)
 }
 
 const CRON_OPTIONS = {

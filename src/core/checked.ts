@@ -166,6 +166,17 @@ export function refusal(
   })
 }
 
+/** Adds the option to an error that knows only its value: what a parser says of a cron or a zone. */
+export function atOption<Value>({ door, option }: Place, read: () => Value): Value {
+  try {
+    return read()
+  } catch (cause) {
+    if (!(cause instanceof BelfryError)) throw cause
+    const details = { ...door.details, ...cause.details, option }
+    throw new BelfryError(cause.code, `${door.subject}: ${option}: ${cause.message}`, { details, cause })
+  }
+}
+
 const NAME_MAX = 60
 
 function shortName(name: string): string {

@@ -77,10 +77,22 @@ const REFUSED: readonly (readonly [ScheduleOptions, ErrorCode, string | RegExp])
     "BELFRY_SCHEDULE_INVALID",
     /timezone is "A{80}…"; use text of 1 to 100 characters/,
   ],
-  [{ cron: "0 25 * * *" }, "BELFRY_CRON_FIELD_RANGE", /Hour "25" is out of range 0-23/],
-  [{ triggers: [{ cron: "@daily" }, { cron: "nonsense" }] }, "BELFRY_CRON_FIELD_COUNT", /"nonsense"/],
+  [
+    { cron: "0 25 * * *" },
+    "BELFRY_CRON_FIELD_RANGE",
+    /^Schedule "report": cron: Hour "25" is out of range 0-23/,
+  ],
+  [
+    { triggers: [{ cron: "@daily" }, { cron: "nonsense" }] },
+    "BELFRY_CRON_FIELD_COUNT",
+    /^Schedule "report": triggers\[1\]\.cron: "nonsense"/,
+  ],
   [{ cron: "0 0 30 2 *" }, "BELFRY_CRON_NEVER", /never matches/],
-  [{ cron: "@daily", timezone: "Mars/Olympus" }, "BELFRY_TIMEZONE_UNKNOWN", /"Mars\/Olympus" is unknown/],
+  [
+    { cron: "@daily", timezone: "Mars/Olympus" },
+    "BELFRY_TIMEZONE_UNKNOWN",
+    /^Schedule "report": timezone: Time zone "Mars\/Olympus" is unknown/,
+  ],
   [{ every: "1h", timezone: "Mars/Olympus" }, "BELFRY_TIMEZONE_UNKNOWN", /"Mars\/Olympus" is unknown/],
   [
     { every: "999ms" },

@@ -1,4 +1,13 @@
-import { type Checked, checked, checkedValue, type Door, type Kind, type Place, refusal } from "./checked.ts"
+import {
+  atOption,
+  type Checked,
+  checked,
+  checkedValue,
+  type Door,
+  type Kind,
+  type Place,
+  refusal,
+} from "./checked.ts"
 import { DEFAULT_DST, EXPRESSION_MAX } from "./cron/parse.ts"
 import { type Instant, SECOND } from "./instant.ts"
 import { toPayload } from "./json.ts"
@@ -55,7 +64,7 @@ export function defineSchedule(options: ScheduleOptions, context: DefinitionCont
     owner: context.owner,
     release: context.release,
   }
-  checkTimetable(context.id, definition)
+  checkTimetable(context.id, definition, { door, isListed: given.triggers !== undefined })
   return definition
 }
 
@@ -197,8 +206,15 @@ function triggerOf(given: GivenTrigger, { now }: DefinitionContext, at: Place): 
 }
 
 /** Finds a bad cron or zone now, at the door; the zone also if only intervals are there, which don't look at it. */
-function checkTimetable(id: string, definition: ScheduleDefinition): void {
-  const { triggers, timezone, dst, startsAt, endsAt } = definition
-  zoneNamed(timezone)
-  nextInTimetable({ id, triggers, timezone, dst, startsAt, endsAt, anchor: 0 }, 0)
+function checkTimetable(
+  id: string,
+  { triggers, timezone, dst, startsAt, endsAt }: ScheduleDefinition,
+  { door, isListed }: { door: Door; isListed: boolean },
+): void {
+  atOption({ door, option: "timezone" }, () => zoneNamed(timezone))
+  for (const [index, trigger] of triggers.entries()) {
+    const option = isListed ? `triggers[${index}].${trigger.kind}` : trigger.kind
+    const timetable = { id, triggers: [trigger], timezone, dst, startsAt, endsAt, anchor: 0 }
+    atOption({ door, option }, () => nextInTimetable(timetable, 0))
+  }
 }

@@ -120,7 +120,7 @@ test("lint reads files of schedules", async () => {
   const { code, out } = await shell.run("lint", "-f", "s.yaml")
 
   assert.equal(code, 6)
-  assert.match(out, /^error BELFRY_CRON_FIELD_RANGE {2}a: Hour "25"/)
+  assert.match(out, /^error BELFRY_CRON_FIELD_RANGE {2}a: Schedule "a": cron: Hour "25"/)
 })
 
 describe("help", () => {

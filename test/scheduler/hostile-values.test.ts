@@ -58,6 +58,10 @@ describe("a value that can't be meant is refused with a BelfryError by", () => {
       () => next("* * * * *" as never, 0),
       /next: cron is "\* \* \* \* \*"; use what `parse` returns/,
     )
+    assert.throws(
+      () => parse("@daily", { timezone: "Mars" }),
+      /^BelfryError: parse: timezone: Time zone "Mars" is/,
+    )
     for (const odd of UNREADABLE) await isRefused(() => next(parse("@daily"), odd as never))
   })
 

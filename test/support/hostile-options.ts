@@ -107,7 +107,7 @@ export async function isAccepted(door: string, option: string, call: () => unkno
 }
 
 /** These show the text itself. */
-const SAYS_WHAT = /^BELFRY_(CRON|TIMEZONE|PAYLOAD|OCCURRENCE)_/
+const SAYS_WHAT = /^BELFRY_(PAYLOAD|OCCURRENCE)_/
 /** The value is one that is allowed, but not for this schedule now. */
 const IS_UNDERSTOOD =
   /no occurrence to come|can't be (paused|planned|triggered)|There is no |more than 1000 occ|is at revision|exactly one of cron|is not an option|is undefined; use|is pending and/

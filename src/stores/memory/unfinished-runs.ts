@@ -89,7 +89,7 @@ export class UnfinishedRuns {
 
 /**
  * Where a run stands in its lane. What is compared is copied from its record: reading thousands of records, each of thirty
- * fields, made a claim three times as slow.
+ * fields, made a claim twice as slow.
  */
 interface Place {
   readonly run: Run
