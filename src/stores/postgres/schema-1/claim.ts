@@ -7,7 +7,8 @@ import { engineFunction } from "./engine-function.ts"
  * them. The first row tells about the look, the others are the runs, numbered in the order they are to be given.
  *
  * Two claims at the same moment may both see room for a key. Both then write the same place (`slot`), the unique index lets
- * one through, and the other looks again.
+ * one through, and the other looks again. Whoever writes several places does so in their order: two claims that waited for
+ * each other's would both stand still until the server notices, a second later.
  */
 export const CLAIM = engineFunction({
   name: "claim",
@@ -18,6 +19,7 @@ export const CLAIM = engineFunction({
     this_instant timestamptz;
     places tid[];
     slots integer[];
+    numbers bigint[];
     is_limited boolean;
     due_count bigint;
     next_at float8;`,
@@ -52,9 +54,9 @@ export const CLAIM = engineFunction({
       end,
       outcome = null,
       slot = due.slot
-    from unnest(places, slots) with ordinality as due(place, slot, number)
+    from unnest(places, slots, numbers) with ordinality as due(place, slot, number, ordinal)
     where r.ctid = due.place
-    returning null::json, due.number, ${claimedColumns("r")}`,
+    returning null::json, coalesce(due.number, due.ordinal), ${claimedColumns("r")}`,
 })
 
 /**
@@ -137,10 +139,10 @@ function look(): string {
 function shareKeys(): string {
   return `
     if is_limited then
-      select array_agg(given.place), array_agg(given.slot)
-      into places, slots
+      select array_agg(given.place), array_agg(given.slot), array_agg(given.number)
+      into places, slots, numbers
       from (
-        select d.place,
+        select d.place, d.number,
           case
             when d.running is null then null
             when d.state = 'running' and d.slot is not null then d.slot
@@ -172,7 +174,7 @@ function shareKeys(): string {
         ) as d
         where d.running is null
           or d.running + d.turn <= d.concurrency_limit
-        order by d.number
+        order by d.concurrency_key, slot
       ) as given;
     end if;`
 }

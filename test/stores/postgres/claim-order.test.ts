@@ -1,0 +1,33 @@
+import assert from "node:assert/strict"
+import { test } from "vitest"
+import { aClaim, aRun } from "../../../src/store/laws/factories.ts"
+import { migratedDatabase } from "../../support/fresh-database.ts"
+import { anOpenStore, aPsql, atTheEnd, until, waitersForLocks } from "./scratch.ts"
+
+test("a claim takes the places of its keys in their order, whatever the order of its runs: no two wait for each other", async () => {
+  const url = await migratedDatabase()
+  const [store, psql, other] = [await anOpenStore(url), await aPsql(url), await aPsql(url)]
+  // However slow the machine is, nobody gives up waiting.
+  await psql.query("alter function belfry.claim set lock_timeout = '1h'")
+  const serial = (id: string, task = "report") =>
+    aRun({ id, task, concurrencyKey: id[0]!, concurrencyLimit: 1 })
+  await store.enqueue([serial("a0", "elsewhere")])
+  for (const id of ["b1", "a1", "b2"]) await store.enqueue([serial(id)])
+  await other.query("begin")
+  await other.query("select belfry.claim('other', '{elsewhere}', '{60000}', 1)")
+
+  const first = store.claim(aClaim({ workerId: "first", limit: 2 }))
+  atTheEnd(() => first)
+  await until(async () => (await waitersForLocks(psql)) === 1, "the first waits for the place of a")
+  const second = await store.claim(aClaim({ workerId: "second" }))
+  await other.query("rollback")
+
+  assert.deepEqual(
+    second.runs.map(({ id }) => id),
+    ["b2"],
+  )
+  assert.deepEqual(
+    (await first).runs.map(({ id }) => id),
+    ["a1"],
+  )
+})
