@@ -7,6 +7,7 @@ const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.ur
 const contract = read("src/store/store.ts")
 const [, members] = /export interface Store \{\n(.*?)\n\}/s.exec(contract)!
 const operations = members!.match(/^ {2}\w+\(/gm)!.length
+const bugs = read("test/simulation/planted-bugs.ts").match(/^ {2}"M\d+ /gm)!.length
 const laws = contract.match(/^ \* +\d+\. [A-Z]/gm)!.length
 
 const WORDS = ["sixteen", "seventeen", "eighteen", "nineteen", "twenty", "twenty-one", "twenty-two"]
@@ -22,6 +23,8 @@ test.each([
     `${inWords(operations)} operations and ${inWords(laws)} laws`,
   ],
   ["README.md", `[${inWords(laws)} laws]`],
-])("%s counts what the contract has: %j", (path, words) => {
+  ["README.md", `must notice ${bugs} bugs`],
+  ["docs/internals/simulation.md", `holds ${bugs} bugs`],
+])("%s counts what there is: %j", (path, words) => {
   assert.ok(read(path).toLowerCase().includes(words.toLowerCase()), `${path} doesn't say "${words}"`)
 })

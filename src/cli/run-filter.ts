@@ -1,11 +1,11 @@
 import type { RunState } from "../core/run.ts"
+import { RUN_STATES } from "../core/run-states.ts"
 import type { RunQuery } from "../scheduler/runs.ts"
 import type { Scheduler } from "../scheduler/scheduler.ts"
 import type { RunView } from "../scheduler/views.ts"
 import type { Call } from "./command.ts"
 import { EXIT } from "./exit-codes.ts"
 import { Refusal } from "./refusal.ts"
-import { RUN_STATES } from "./run-states.ts"
 import { parseTime } from "./times.ts"
 
 /** Which runs, as the flags of `run list` and its like say. */

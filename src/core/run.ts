@@ -2,6 +2,7 @@ import { nextDelayMs, type RetryPolicy } from "./backoff.ts"
 import { assert } from "./errors.ts"
 import type { Instant } from "./instant.ts"
 import type { Json } from "./json.ts"
+import type { RunState } from "./run-states.ts"
 
 /**
  * A run's whole life is here: what it is, and every step it may take. The functions below only decide; each returns a
@@ -17,7 +18,7 @@ import type { Json } from "./json.ts"
  *      │ fail, with attempts left; release│                   │
  *      └──────────────────────────────────┴── retry ◀─────────┘        skipped: born finished
  */
-export type RunState = "pending" | "running" | "succeeded" | "failed" | "cancelled" | "skipped"
+export type { RunState }
 
 export type TriggeredBy = "schedule" | "catchup" | "manual" | "backfill" | "api"
 

@@ -1,5 +1,6 @@
 import { assertReadable } from "./readable.ts"
-import type { Attempt, Run, RunState } from "./run.ts"
+import type { Attempt, Run } from "./run.ts"
+import { RUN_STATES, type RunState } from "./run-states.ts"
 import type { Schedule } from "./schedule.ts"
 
 /**
@@ -85,14 +86,7 @@ export function assertSoundAttempts(attempts: readonly Attempt[]): void {
   for (const attempt of attempts) fields(ATTEMPT, attempt)
 }
 
-const STATES: ReadonlySet<RunState> = new Set([
-  "pending",
-  "running",
-  "succeeded",
-  "failed",
-  "cancelled",
-  "skipped",
-])
+const STATES: ReadonlySet<RunState> = new Set(RUN_STATES)
 
 type Check = (name: string, value: unknown) => void
 

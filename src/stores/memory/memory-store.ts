@@ -19,6 +19,7 @@ import type {
   TransitionAnswer,
 } from "../../store/store.ts"
 import { eachApart, finite, jsonText, refused, refusedRun } from "../shared/apart.ts"
+import { isSooner } from "../shared/is-sooner.ts"
 import { claimRuns, nextClaimableAt } from "./claiming.ts"
 import { countByState, pageOfOccurrences, pageOfRuns, pageOfSchedules, pageOfWorkers } from "./finding.ts"
 import { pageOfLog } from "./log.ts"
@@ -131,10 +132,6 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
     countRuns: (filter: RunFilter) => operate(() => countByState(shelf.runs.values(), filter)),
     findWorkers: (page) => operate(() => pageOfWorkers(shelf.workers.values(), page)),
   }
-}
-
-function isSooner(next: Instant | null, before: Instant | null): boolean {
-  return next !== null && (before === null || next < before)
 }
 
 /** A run that waits again, or one whose end lets another with its concurrency key begin. */

@@ -2,6 +2,7 @@ import type { Instant } from "../../../core/instant.ts"
 import type { FirePlan } from "../../../core/plan.ts"
 import type { NewRun } from "../../../core/run.ts"
 import type { FireAnswer, Hint } from "../../../store/store.ts"
+import { isSooner } from "../../shared/is-sooner.ts"
 import type { Connection } from "../connection.ts"
 import type { Value } from "../driver.ts"
 import { progressValues, VERSION } from "../schedule-rows.ts"
@@ -108,8 +109,4 @@ function isHeld(connection: Connection, runs: readonly NewRun[]): boolean {
     taken.add(liveKey)
   }
   return false
-}
-
-function isSooner(next: Instant | null, before: Instant | null): boolean {
-  return next !== null && (before === null || next < before)
 }

@@ -1,5 +1,6 @@
 import type { Instant } from "../../../core/instant.ts"
-import type { Run, RunState } from "../../../core/run.ts"
+import { isFinished, type Run } from "../../../core/run.ts"
+import { RUN_STATES, type RunState } from "../../../core/run-states.ts"
 import type { ClaimRequest } from "../../../store/store.ts"
 import { unreadableBecause } from "../../shared/apart.ts"
 import type { Connection } from "../connection.ts"
@@ -12,7 +13,7 @@ export interface Claimable {
   readonly rowid: number
 }
 
-const ENDS: ReadonlySet<RunState> = new Set(["succeeded", "failed", "cancelled", "skipped"])
+const ENDS: ReadonlySet<RunState> = new Set(RUN_STATES.filter(isFinished))
 
 const FAIL_UNREADABLE = `
   update belfry_runs
