@@ -132,8 +132,8 @@ async function settle(
 /** Whatever fires meanwhile; false if there is none. */
 export async function deleteSchedule(store: Store, id: string): Promise<boolean> {
   for (let tries = 0; tries < TRIES; tries++) {
-    const [schedule] = await store.findSchedules({ ids: [id] }, { afterId: null, limit: 1 })
-    if (schedule === undefined) return false
+    const schedule = await findSchedule(store, id)
+    if (schedule === null) return false
     if ((await store.deleteSchedule(id, schedule.version)).outcome === "done") return true
   }
   throw tooManyTries(id, "deleted")
