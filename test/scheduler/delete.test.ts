@@ -1,6 +1,7 @@
 import assert from "node:assert/strict"
-import { createScheduler } from "belfry"
+import { createScheduler, defineTask } from "belfry"
 import type { Store } from "belfry/store"
+import { createTestScheduler } from "belfry/testing"
 import { test } from "vitest"
 import { memory } from "../../src/index.ts"
 import { rejectsWith } from "../support/scratch.ts"
@@ -25,4 +26,20 @@ test("a schedule that changes at each try is given up, with its id", async () =>
   )
 
   assert.equal(tries, 20)
+})
+
+test("what a deleted schedule had passed over is performed if it is made again", async () => {
+  const performed: string[] = []
+  const task = defineTask({ name: "t", run: ({ run }) => void performed.push(run.id) })
+  await using lab = await createTestScheduler({ tasks: [task], startAt: "2026-06-01T10:30:00Z" })
+  const { schedules } = lab.scheduler
+  const create = () => schedules.create("once", { task, at: "2026-06-01T12:00:00Z" })
+
+  await create()
+  await schedules.reschedule("once", "2026-06-01T14:00:00Z")
+  await schedules.delete("once")
+  await create()
+  await lab.advanceTo("2026-06-01T15:00:00Z")
+
+  assert.deepEqual(performed, ["once@2026-06-01T12:00:00Z"])
 })

@@ -1,5 +1,6 @@
 import { type AnyTask, type DeclaredSchedule, defineTask, type TaskContext } from "../../src/engine/task.ts"
 import type { Schedules } from "../../src/scheduler/schedules.ts"
+import type { CreateOptions } from "../../src/scheduler/steering-options.ts"
 import type { Chance } from "./chance.ts"
 import type { Node } from "./node.ts"
 import type { Observer } from "./observer.ts"
@@ -73,23 +74,19 @@ export function applicationFor(
 export const ATTEMPTS_ALLOWED: Readonly<Record<string, number>> = { quick: 3, slow: 3, flaky: 4, deadly: 3 }
 
 /** Schedules that an operator makes by hand. */
+export const BY_HAND: Readonly<Record<string, (now: number) => CreateOptions<unknown>>> = {
+  sevens: () => ({ task: "quick", every: "7m", overlap: "allow" }),
+  strict: () => ({ task: "quick", cron: "*/5 * * * *", catchUp: { policy: "none", grace: "30s" } }),
+  replaced: () => ({ task: "slow", cron: "*/20 * * * *", overlap: "replace" }),
+  queued: () => ({ task: "slow", every: "10m", overlap: { policy: "queue", limit: 2 } }),
+  limited: () => ({ task: "quick", every: "30m", maxRuns: 10, removeWhenFinished: true }),
+  dependent: () => ({ task: "quick", cron: "5 * * * *", dependsOn: [{ schedule: "hourly", within: "30m" }] }),
+  ending: (now) => ({ task: "quick", every: "15m", endsAt: now + 12 * 3_600_000 }),
+  once: (now) => ({ task: "flaky", at: now + 3 * 3_600_000 }),
+}
+
 export async function createByHand(schedules: Schedules, now: number): Promise<void> {
-  await schedules.create("sevens", { task: "quick", every: "7m", overlap: "allow" })
-  await schedules.create("strict", {
-    task: "quick",
-    cron: "*/5 * * * *",
-    catchUp: { policy: "none", grace: "30s" },
-  })
-  await schedules.create("replaced", { task: "slow", cron: "*/20 * * * *", overlap: "replace" })
-  await schedules.create("queued", { task: "slow", every: "10m", overlap: { policy: "queue", limit: 2 } })
-  await schedules.create("limited", { task: "quick", every: "30m", maxRuns: 10, removeWhenFinished: true })
-  await schedules.create("dependent", {
-    task: "quick",
-    cron: "5 * * * *",
-    dependsOn: [{ schedule: "hourly", within: "30m" }],
-  })
-  await schedules.create("ending", { task: "quick", every: "15m", endsAt: now + 12 * 3_600_000 })
-  await schedules.create("once", { task: "flaky", at: now + 3 * 3_600_000 })
+  for (const [id, optionsAt] of Object.entries(BY_HAND)) await schedules.create(id, optionsAt(now))
 }
 
 /** What operators lay hands on; most often on what fires most often. */

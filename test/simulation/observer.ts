@@ -74,10 +74,14 @@ export class Observer {
     this.#schedules.set(schedule.id, { ...schedule, version })
   }
 
-  onDelete(id: string): void {
+  onDelete(id: string, now: Instant): void {
     this.#mix(`delete ${id}`)
     this.#changedAt.set(id, this.#options.troubles.now)
     this.#schedules.delete(id)
+    for (const skip of this.#ledger.forgetSkips(id, now)) {
+      this.#everCreated.delete(skip)
+      this.#runs.delete(skip)
+    }
   }
 
   onRead(now: Instant): void {

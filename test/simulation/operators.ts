@@ -2,7 +2,7 @@ import { BelfryError } from "../../src/core/errors.ts"
 import { MINUTE } from "../../src/core/instant.ts"
 import type { Scheduler } from "../../src/scheduler/scheduler.ts"
 import type { Chance } from "./chance.ts"
-import { SCHEDULE_IDS } from "./code.ts"
+import { BY_HAND, SCHEDULE_IDS } from "./code.ts"
 
 /** People who step in at any moment. What is refused is refused; what can't be reached is tried another day. */
 export async function stepIn(
@@ -36,6 +36,12 @@ export async function stepIn(
       const rewritten = chance.pick([{ cron }, { jitter: "3m" as const }])
       const changes = chance.isLucky(0.8) ? { payload: { edited: now } } : rewritten
       await schedules.update(id, changes, { ifRevision: schedule.revision })
+    },
+    async makeAgain() {
+      const made = chance.pick(["strict", "replaced"])
+      if (chance.isLucky(0.5)) await schedules.reschedule(made, now + chance.between(10, 45) * MINUTE)
+      await schedules.delete(made)
+      await schedules.create(made, BY_HAND[made]!(now))
     },
     async backfill() {
       const plan = await schedules.planBackfill(id, {

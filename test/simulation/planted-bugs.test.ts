@@ -9,11 +9,13 @@ const NOTICED_BY: Readonly<Record<string, number>> = {
   M1: 2,
   M2: 6,
   M7: 10,
-  M11: 2,
-  M19: 16,
+  M11: 3,
+  M13: 8,
+  M19: 11,
   M20: 2,
-  M24: 78,
-  M27: 3,
+  M24: 39,
+  M27: 6,
+  M28: 2,
 }
 
 for (const [bug, planted] of Object.entries(PLANTED_BUGS)) {

@@ -42,6 +42,7 @@ export const SITUATIONS = [
   "reply lost: heartbeat",
   "operator: reschedule",
   "operator: move",
+  "operator: makeAgain",
   "operator: backfill",
   "operator: retry",
 ]

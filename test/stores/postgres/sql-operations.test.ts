@@ -65,6 +65,15 @@ describe("operations are functions", () => {
     assert.deepEqual(after["overrides"], [])
   })
 
+  test("delete: nothing is left of what it had passed over, so that it is fired if the schedule is made again", async () => {
+    await sql("select belfry.reschedule('nightly', now() + interval '3 days')")
+    await rowOf("select 1 from belfry.runs where schedule_id = 'nightly' and state = 'skipped'")
+
+    await sql("delete from belfry.schedules where id = 'nightly'")
+
+    assert.deepEqual(await sql("select id from belfry.runs"), [])
+  })
+
   test("enqueue: a run of any task, once for its key, together with the transaction", async () => {
     await sql("begin")
     await sql(`select belfry.enqueue('report', '{"user":"ann"}', key => 'ann')`)

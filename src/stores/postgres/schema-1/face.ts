@@ -148,6 +148,9 @@ export const SQL_FACE = `
   create function belfry.deleted() returns trigger language plpgsql ${AS_OWNER} as $$
   begin
     delete from belfry.counts as c where c.schedule_id = old.id;
+    -- If it is made again, nobody has skipped those occurrences of it.
+    delete from belfry.runs as r
+    where r.schedule_id = old.id and r.scheduled_for > belfry.this_instant() and r.state = 'skipped';
     perform pg_notify(tg_table_schema, 'schedules');
     return null;
   end
