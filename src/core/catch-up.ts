@@ -55,11 +55,12 @@ export function owedUpTo(
 
   const until = occurrence?.scheduledFor ?? coveredUntil
   const rest = until > coveredUntil ? gapsIn(schedule, { after: coveredUntil, until }, recorded) : []
+  const fired = farEnough(kept, recorded, schedule.spacingMs)
   return {
-    kept: farEnough(kept, recorded, schedule.spacingMs),
+    kept: fired,
     left,
     rest,
-    coveredUntil: newest?.scheduledFor ?? coveredUntil,
+    coveredUntil: newest === null ? coveredUntil : coveredBy(newest, fired, recorded, schedule.spacingMs),
     isLate: ({ dueAt }) => now - dueAt > graceMs || (policy === "once" && rest.length > 0),
   }
 }
@@ -80,6 +81,20 @@ function farEnough(
     if (counts) firedAt = scheduledFor
     return counts
   })
+}
+
+/** All up to the newest, and what is too close after the last that was fired. Expects the oldest first. */
+function coveredBy(
+  newest: Occurrence,
+  kept: readonly Occurrence[],
+  recorded: readonly Recorded[],
+  spacingMs: number,
+): Instant {
+  const until = newest.scheduledFor
+  const firedBefore =
+    recorded.findLast(({ isRun, from }) => isRun && from <= until)?.from ?? Number.NEGATIVE_INFINITY
+  const fired = kept.at(-1)?.scheduledFor ?? Number.NEGATIVE_INFINITY
+  return Math.max(until, Math.max(firedBefore, fired) + spacingMs)
 }
 
 /** The record of an instant, or null, for a caller who asks about ever earlier ones. */

@@ -270,4 +270,16 @@ describe("what keeps a schedule from firing", () => {
 
     assert.deepEqual(ledger(plan.runs), ["08:10 catchup", "08:50 catchup", "09:20 schedule"])
   })
+
+  test("what was fired from memory counts for the spacing of what comes next", () => {
+    const schedule = aSchedule({ every: "10m", spacing: "25m", catchUp: "none" })
+    const recorded = [
+      { from: at("08:20"), until: at("08:20"), isRun: true },
+      { from: at("08:30"), until: at("08:30"), isRun: false },
+    ]
+
+    const plan = planFire(schedule, { ...NO_FACTS, recorded }, at("08:30"))
+
+    assert.deepInclude(plan.progress, { coveredUntil: at("08:45"), nextRunAt: at("08:50") })
+  })
 })

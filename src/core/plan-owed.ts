@@ -152,7 +152,7 @@ function advance(
   facts: FireFacts,
   { owed, runs, records, cancels, waiting, now }: Made,
 ): FirePlan {
-  const coveredUntil = waiting === null ? coveredBy(schedule, owed) : coveredBefore(schedule, waiting)
+  const coveredUntil = waiting === null ? owed.coveredUntil : coveredBefore(schedule, waiting)
   const firedCount = schedule.firedCount + ranIn(facts, schedule.coveredUntil, coveredUntil) + runs.length
   const isLast = isSpent({ maxRuns: schedule.maxRuns, firedCount })
   const next = isLast ? null : occurrenceAfter(schedule, coveredUntil)
@@ -169,11 +169,6 @@ function advance(
     { runs: [...records, ...runs], cancels },
   )
   return withoutFinished(schedule, plan)
-}
-
-function coveredBy(schedule: Schedule, { coveredUntil, kept }: CatchUpDecision): Instant {
-  const last = kept.at(-1)
-  return last === undefined ? coveredUntil : Math.max(coveredUntil, last.scheduledFor + schedule.spacingMs)
 }
 
 function coveredBefore(schedule: Schedule, waiting: Occurrence): Instant {
