@@ -77,7 +77,7 @@ function farEnough(
   return occurrences.filter(({ scheduledFor }) => {
     while (firedBefore.length > 0 && firedBefore[0]! < scheduledFor)
       firedAt = Math.max(firedAt, firedBefore.shift()!)
-    const counts = scheduledFor > firedAt + spacingMs
+    const counts = scheduledFor >= firedAt + spacingMs
     if (counts) firedAt = scheduledFor
     return counts
   })
@@ -94,7 +94,8 @@ function coveredBy(
   const firedBefore =
     recorded.findLast(({ isRun, from }) => isRun && from <= until)?.from ?? Number.NEGATIVE_INFINITY
   const fired = kept.at(-1)?.scheduledFor ?? Number.NEGATIVE_INFINITY
-  return Math.max(until, Math.max(firedBefore, fired) + spacingMs)
+  // One that comes exactly the spacing later isn't too close.
+  return Math.max(until, Math.max(firedBefore, fired) + spacingMs - 1)
 }
 
 /** The record of an instant, or null, for a caller who asks about ever earlier ones. */

@@ -10,7 +10,6 @@ import {
   progressAfter,
 } from "../../test/support/records.ts"
 import { planFire } from "./fire.ts"
-import { MINUTE } from "./instant.ts"
 import { NO_FACTS } from "./plan.ts"
 
 describe("firing on time", () => {
@@ -239,47 +238,5 @@ describe("what keeps a schedule from firing", () => {
     const plan = planFire(aSchedule({}, { lastError: "was wrong" }), NO_FACTS, at("09:00"))
 
     assert.equal(progressAfter(plan).lastError, null)
-  })
-
-  test("occurrences closer than the spacing after one that fired don't count", () => {
-    const schedule = aSchedule({ every: "10m", spacing: "25m", catchUp: { policy: "once", grace: MINUTE } })
-
-    const { runs } = firedAt(schedule, at("08:10"), at("08:20"), at("08:30"), at("08:40"), at("09:10"))
-
-    assert.deepEqual(ledger(runs), ["08:10 schedule", "08:40 schedule", "09:10 schedule"])
-  })
-
-  test("occurrences closer than the spacing aren't made up for, either", () => {
-    const schedule = aSchedule({ every: "10m", spacing: "25m", catchUp: "all", overlap: "allow" })
-
-    const plan = planFire(schedule, NO_FACTS, at("09:50"))
-
-    const times = ["08:10", "08:40", "09:10", "09:40"]
-    assert.deepEqual(
-      ledger(plan.runs),
-      times.map((time) => `${time} catchup`),
-    )
-    assert.deepInclude(plan.progress, { coveredUntil: at("10:05"), nextRunAt: at("10:10") })
-  })
-
-  test("what was fired from memory counts for the spacing of what is made up for", () => {
-    const schedule = aSchedule({ every: "10m", spacing: "25m", catchUp: "all", overlap: "allow" })
-    const recorded = [{ from: at("08:20"), until: at("08:20"), isRun: true }]
-
-    const plan = planFire(schedule, { ...NO_FACTS, recorded }, at("09:20"))
-
-    assert.deepEqual(ledger(plan.runs), ["08:10 catchup", "08:50 catchup", "09:20 schedule"])
-  })
-
-  test("what was fired from memory counts for the spacing of what comes next", () => {
-    const schedule = aSchedule({ every: "10m", spacing: "25m", catchUp: "none" })
-    const recorded = [
-      { from: at("08:20"), until: at("08:20"), isRun: true },
-      { from: at("08:30"), until: at("08:30"), isRun: false },
-    ]
-
-    const plan = planFire(schedule, { ...NO_FACTS, recorded }, at("08:30"))
-
-    assert.deepInclude(plan.progress, { coveredUntil: at("08:45"), nextRunAt: at("08:50") })
   })
 })

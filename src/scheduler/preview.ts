@@ -32,10 +32,8 @@ export function upcoming(
       found.push({ scheduledFor: new Date(scheduledFor), dueAt: new Date(dueAt), isSkipped })
     else if (seen >= PASSED_OVER_MAX) throw tooFar(schedule, after)
     if (!isSkipped) firedCount++
-    occurrence = upcomingAfter(
-      { ...schedule, firedCount },
-      scheduledFor + (isSkipped ? 0 : schedule.spacingMs),
-    )
+    const spacedUntil = isSkipped ? scheduledFor : scheduledFor + schedule.spacingMs - 1
+    occurrence = upcomingAfter({ ...schedule, firedCount }, Math.max(scheduledFor, spacedUntil))
   }
   return found
 }

@@ -168,6 +168,12 @@ describe("preview", () => {
     assert.deepEqual(await shown(), [])
   })
 
+  test("shows what comes exactly the spacing after the one before", async () => {
+    const { shown } = await previewOf({ cron: "0 * * * *", spacing: "2h", maxRuns: 2 })
+
+    assert.deepEqual(await shown(), ["2026-03-10T09:00:00.000Z", "2026-03-10T11:00:00.000Z"])
+  })
+
   test("leaves out what the spacing leaves out, and shows skipped ones as skipped", async () => {
     const { test, schedules, runs } = await previewOf({ cron: "*/10 * * * *", spacing: "25m" })
     await schedules.skip("s", on("09:10"))

@@ -1,0 +1,72 @@
+import { assert, test } from "vitest"
+import { aSchedule, at, firedAt, ledger } from "../../test/support/records.ts"
+import type { Duration } from "./duration.ts"
+import { planFire } from "./fire.ts"
+import { MINUTE } from "./instant.ts"
+import { NO_FACTS } from "./plan.ts"
+
+test("occurrences closer than the spacing after one that fired don't count", () => {
+  const schedule = aSchedule({ every: "10m", spacing: "25m", catchUp: { policy: "once", grace: MINUTE } })
+
+  const { runs } = firedAt(schedule, at("08:10"), at("08:20"), at("08:30"), at("08:40"), at("09:10"))
+
+  assert.deepEqual(ledger(runs), ["08:10 schedule", "08:40 schedule", "09:10 schedule"])
+})
+
+test("occurrences closer than the spacing aren't made up for, either", () => {
+  const schedule = aSchedule({ every: "10m", spacing: "25m", catchUp: "all", overlap: "allow" })
+
+  const plan = planFire(schedule, NO_FACTS, at("09:50"))
+
+  const times = ["08:10", "08:40", "09:10", "09:40"]
+  assert.deepEqual(
+    ledger(plan.runs),
+    times.map((time) => `${time} catchup`),
+  )
+  assert.deepInclude(plan.progress, { coveredUntil: at("10:05") - 1, nextRunAt: at("10:10") })
+})
+
+test("what was fired from memory counts for the spacing of what is made up for", () => {
+  const schedule = aSchedule({ every: "10m", spacing: "25m", catchUp: "all", overlap: "allow" })
+  const recorded = [{ from: at("08:20"), until: at("08:20"), isRun: true }]
+
+  const plan = planFire(schedule, { ...NO_FACTS, recorded }, at("09:20"))
+
+  assert.deepEqual(ledger(plan.runs), ["08:10 catchup", "08:50 catchup", "09:20 schedule"])
+})
+
+test("what was fired from memory counts for the spacing of what comes next", () => {
+  const schedule = aSchedule({ every: "10m", spacing: "25m", catchUp: "none" })
+  const recorded = [
+    { from: at("08:20"), until: at("08:20"), isRun: true },
+    { from: at("08:30"), until: at("08:30"), isRun: false },
+  ]
+
+  const plan = planFire(schedule, { ...NO_FACTS, recorded }, at("08:30"))
+
+  assert.deepInclude(plan.progress, { coveredUntil: at("08:45") - 1, nextRunAt: at("08:50") })
+})
+
+test("a record of a skip doesn't count for the spacing", () => {
+  const schedule = aSchedule({ every: "10m", spacing: "25m", catchUp: "all", overlap: "allow" })
+  const recorded = [{ from: at("08:20"), until: at("08:20"), isRun: false }]
+
+  const plan = planFire(schedule, { ...NO_FACTS, recorded }, at("08:40"))
+
+  assert.deepEqual(ledger(plan.runs), ["08:10 catchup", "08:40 schedule"])
+})
+
+test.each<[Duration, string[]]>([
+  ["10m", ["08:10", "08:20", "08:30", "08:40"]],
+  ["1199999ms", ["08:10", "08:30"]],
+  ["20m", ["08:10", "08:30"]],
+  ["1200001ms", ["08:10", "08:40"]],
+])("an occurrence exactly the spacing after the last isn't closer, and counts: %s", (spacing, times) => {
+  const inTime = aSchedule({ every: "10m", spacing })
+  const late = aSchedule({ every: "10m", spacing, catchUp: "all", overlap: "allow" })
+  const clocks = (runs: readonly string[]) => runs.map((run) => run.slice(0, 5))
+
+  const onTheMinute = Array.from({ length: 41 }, (_, minute) => at("08:00") + minute * MINUTE)
+  assert.deepEqual(clocks(ledger(firedAt(inTime, ...onTheMinute).runs)), times)
+  assert.deepEqual(clocks(ledger(planFire(late, NO_FACTS, at("08:40")).runs)), times)
+})
