@@ -47,6 +47,7 @@ describe("what has no record", () => {
     [["09:00-14:00"], []],
     [["07:00-20:00"], []],
     [["06:00-07:00", "08:00", "15:00"], ["09:00-14:00 (6)"]],
+    [["05:00", "07:00"], ["09:00-14:00 (6)"]],
   ])("beside the records %j it is %j", (records, gaps) => {
     assert.deepEqual(ranges(gapsIn(hourly, span, recorded(...records))), gaps)
   })

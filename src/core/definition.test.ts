@@ -1,6 +1,6 @@
 import { assert, describe, test } from "vitest"
 import { aDefinition, at, clock, firedAt, ledger, MADE_AT, thrownBy } from "../../test/support/records.ts"
-import { defineSchedule, newSchedule } from "./definition.ts"
+import { defineSchedule, newSchedule, newScheduleDueNow } from "./definition.ts"
 import { DAY, HOUR, MINUTE, SECOND } from "./instant.ts"
 import type { RetryOptions, ScheduleOptions } from "./options.ts"
 import { PRIORITY, RETRY } from "./policies.ts"
@@ -223,6 +223,15 @@ describe("a new schedule", () => {
       finishedAt: MADE_AT,
     })
   })
+})
+
+test("a new schedule that is to start immediately is due now, though its only time is past", () => {
+  const schedule = newScheduleDueNow("report", aDefinition({ at: at("07:00") }), MADE_AT)
+
+  assert.deepInclude(schedule, { nextRunAt: MADE_AT, coveredUntil: MADE_AT - 1, finishedAt: null })
+  assert.deepEqual(schedule.overrides, [
+    { scheduledFor: MADE_AT, dueAt: MADE_AT, reason: "Started immediately", by: null },
+  ])
 })
 
 test("a definition is the same whoever makes it", () => {

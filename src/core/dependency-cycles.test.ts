@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { describe, test } from "vitest"
-import { cycleInWords, cyclesIn, cycleThrough } from "./dependency-cycles.ts"
+import { cycleInWords, cyclesIn, cycleThrough, idsDependedOn } from "./dependency-cycles.ts"
 
 /** `"a>b,c b>a"`: a depends on b and c, b on a. */
 function graph(text: string): ReadonlyMap<string, readonly string[]> {
@@ -42,14 +42,47 @@ describe("schedules that wait for one another", () => {
     )
   })
 
-  test("are told in one line, however many they are", () => {
-    const ring = Array.from({ length: 100 }, (_, index) => `s${index}>s${(index + 1) % 100}`)
+  test.each([
+    [7, "s5 → s6 → s0 → s1 → s2 → s3 → s4 → s5"],
+    [8, "s5 → s6 → s7 → s0 → s1 → s2 → s3 → … → s5"],
+    [100, "s5 → s6 → s7 → s8 → s9 → s10 → s11 → … → s5"],
+  ])("are told in one line, however many they are: %d", (length, words) => {
+    const ring = Array.from({ length }, (_, index) => `s${index}>s${(index + 1) % length}`)
 
-    assert.equal(
-      cycleInWords(cycleThrough("s5", graph(ring.join(" ")))!),
-      "s5 → s6 → s7 → s8 → s9 → s10 → s11 → … → s5",
-    )
+    assert.equal(cycleInWords(cycleThrough("s5", graph(ring.join(" ")))!), words)
   })
+})
+
+/** The ids of the schedules from which a search for a cycle looked further, in order. */
+function searched(all: ReturnType<typeof graph>): readonly string[] {
+  const ids: string[] = []
+  const told = [...all].map(([id, needed]) => {
+    const followed = {
+      *[Symbol.iterator]() {
+        ids.push(id)
+        yield* needed
+      },
+    }
+    return [id, Object.assign([...needed], followed)] as const
+  })
+  cyclesIn(new Map(told))
+  return ids
+}
+
+test.each([
+  ["a>b b>c c", []],
+  ["c b>c a>b", []],
+  ["a>b,c b>d c>d d", []],
+  ["a>nobody b>a", []],
+  ["x>a y>a a>a z", ["x", "a", "y", "a", "a"]],
+])("without a cycle no way is followed; with one, only the ways that lead to it: %s", (text, ids) => {
+  assert.deepEqual(searched(graph(text)), ids)
+})
+
+test("what a definition depends on is told by ids", () => {
+  const dependsOn = [{ scheduleId: "a" }, { scheduleId: "b" }]
+
+  assert.deepEqual(idsDependedOn({ dependsOn }), ["a", "b"])
 })
 
 test("a long chain is looked at once", () => {

@@ -1,6 +1,7 @@
 import { assert, describe, test } from "vitest"
 import { edit, edited, planned } from "../../test/support/edited.ts"
-import { aSchedule, at, clock } from "../../test/support/records.ts"
+import { aRunRef, aSchedule, at, clock, ledger, withUnfinished } from "../../test/support/records.ts"
+import { planFire } from "./fire.ts"
 
 /** A next run that was written past our door is planned as if it had been asked for when it was written. */
 
@@ -128,6 +129,29 @@ describe("a next run", () => {
     const { after } = planned(edited(schedule, edit("08:10", {}, { nextRunAt: null })), at("08:20"))
 
     assert.deepEqual([clock(after.coveredUntil), clock(after.nextRunAt)], ["10:00", "11:00"])
+  })
+
+  test("of null, of one that was to begin later, looks only at what was said of its beginning", () => {
+    const later = { scheduledFor: at("14:00"), dueAt: null, reason: null, by: null }
+    const { overrides, ...schedule } = beginning("12:00", at("10:00"))
+    const asked = edited(
+      { ...schedule, overrides: [later, ...overrides] },
+      edit("08:10", {}, { nextRunAt: null }),
+    )
+
+    assert.equal(clock(planned(asked, at("08:20")).after.nextRunAt), "11:00")
+  })
+
+  test("of null doesn't wait for room in a queue: what finds none is recorded", () => {
+    const options = { catchUp: "all", overlap: { policy: "queue", limit: 1 } } as const
+    const asked = edited(aSchedule(options), edit("11:10", options, { nextRunAt: null }))
+    const full = withUnfinished(aRunRef({ id: "a" }), aRunRef({ id: "b", state: "pending", attempt: 0 }))
+
+    assert.deepEqual(ledger(planFire(asked, full, at("11:20")).runs), [
+      "09:00 skipped capacity",
+      "10:00 skipped capacity",
+      "11:00 skipped capacity",
+    ])
   })
 
   test("of a time that has passed, after one far ahead, then of null: nothing has two records", () => {

@@ -92,6 +92,10 @@ describe("what is owed and finds its queue full", () => {
     assert.equal(progress!.coveredUntil, schedule.coveredUntil)
   })
 
+  test("is nothing to settle for an edit that leaves the times alone", () => {
+    assert.isNull(planSettle(aSchedule(QUEUED), full, at("11:30"), { canWait: true }))
+  })
+
   test("is made up for as far as there is room", () => {
     const schedule = edited(aSchedule({ ...QUEUED, priority: 3 }), edit("11:10", QUEUED))
 

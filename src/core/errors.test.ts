@@ -19,6 +19,13 @@ test("an error without details has none, and has a cause only if there is one", 
   check.equal(new BelfryError("BELFRY_STORE_UNAVAILABLE", "away", { cause }).cause, cause)
 })
 
+test("an error with a remedy of its own ends its message with it", () => {
+  const error = new BelfryError("BELFRY_RUN_NOT_FOUND", "There is no run r1.", { remedy: "Look for r2." })
+
+  check.equal(error.message, "There is no run r1. Look for r2.")
+  check.equal(error.remedy, "Look for r2.")
+})
+
 test("a broken invariant throws, and says that the bug is Belfry's", () => {
   check.doesNotThrow(() => assert(true, "attempt never falls"))
   check.throws(() => assert(false, "attempt never falls"), /^Belfry invariant broken: attempt never falls$/)

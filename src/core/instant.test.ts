@@ -1,6 +1,6 @@
 import { assert, test } from "vitest"
 import { BelfryError } from "./errors.ts"
-import { EARLIEST, formatInstant, LATEST, PASS_AN_INSTANT, parseInstant } from "./instant.ts"
+import { EARLIEST, formatInstant, instantOf, LATEST, PASS_AN_INSTANT, parseInstant } from "./instant.ts"
 
 test.each([
   ["2026-03-27T07:00:00Z", "2026-03-27T07:00:00Z"],
@@ -78,6 +78,13 @@ const REFUSED: readonly unknown[] = [
   {},
   10n,
 ]
+
+test("a proxy that can't be read is no instant", () => {
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+
+  assert.isNull(instantOf(proxy))
+})
 
 for (const value of REFUSED) {
   test(`${String(value).slice(0, 32)} (${typeof value}) is no instant`, () => {

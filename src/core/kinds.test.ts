@@ -3,14 +3,20 @@ import { thrownBy } from "../../test/support/records.ts"
 import { checked, type Kind, type Place } from "./checked.ts"
 import { MINUTE } from "./instant.ts"
 import {
+  address,
+  asGiven,
   callback,
   choice,
   duration,
+  instant,
+  integer,
   list,
   objectWith,
   payload,
   record,
+  remark,
   required,
+  shortOr,
   text,
   unread,
 } from "./kinds.ts"
@@ -19,6 +25,8 @@ import { LOOKUP, RUN_ID, SCHEDULE_ID, TASK_NAME, taskOr } from "./limits.ts"
 const PLACE: Place = { door: { code: "BELFRY_RUN_INVALID", subject: "enqueue" }, option: "given" }
 
 const messageOf = (kind: Kind<unknown>, value: unknown) => thrownBy(() => kind.read(value, PLACE)).message
+
+const OVERLAP = shortOr("policy", { policy: required(choice("skip", "queue")), limit: integer(1, 2) })
 
 describe("what is allowed, in words", () => {
   test.each([
@@ -30,6 +38,11 @@ describe("what is allowed, in words", () => {
     [choice("one", "two", "three"), '"one", "two" or "three"'],
     [list(text({ min: 0, max: 5 }), { min: 1, max: 2 }), "a list of 1 to 2, each text of 0 to 5 characters"],
     [record({ limit: duration(), key: LOOKUP }), "an object with limit, key"],
+    [OVERLAP, '"skip" or "queue", or an object with policy, limit'],
+    [instant, "an instant"],
+    [address, "the address of a server"],
+    [remark, "text; what is beyond 8192 bytes is cut"],
+    [payload, "what the task's schema takes, at most 1 MiB as JSON, 64 levels and 10000 keys"],
   ])("%j", (kind, words) => {
     assert.equal(kind.allowed, words)
   })
@@ -95,6 +108,49 @@ describe("an object", () => {
       assert.match(messageOf(CLOCK, value), /^enqueue: given is .*; use a clock\.$/)
     },
   )
+})
+
+describe("an address", () => {
+  test("is text, and is kept as it is", () => {
+    assert.equal(address.read("redis://:secret@host", PLACE), "redis://:secret@host")
+  })
+
+  test.each(["", "redis://:secret\0@host", "redis://:secret\ud800@host", 5, { password: "secret" }])(
+    "is refused without a word of what it holds: %j",
+    (value) => {
+      const error = thrownBy(() => address.read(value, PLACE))
+
+      assert.equal(error.message, "enqueue: given is not the address of a server.")
+      assert.deepEqual(error.details, { option: "given" })
+    },
+  )
+})
+
+describe("an object of options", () => {
+  const RECORD = record({ limit: integer(1, 2) })
+
+  test.each([5, "limit", null, []])("is an object and nothing else: %j", (value) => {
+    assert.match(
+      messageOf(list(RECORD, { max: 1 }), [value]),
+      /^enqueue: given\[0\] is .*; use an object with/,
+    )
+  })
+
+  test("is known to the reference also where there is a list of them", () => {
+    assert.equal(list(RECORD, { max: 1 }).table, RECORD.table)
+    assert.notProperty(list(choice("one"), { max: 1 }), "table")
+  })
+
+  test("that can be shortened is no list", () => {
+    assert.match(messageOf(OVERLAP, ["skip"]), /^enqueue: given is a list of 1; use "skip" or "queue", or an/)
+  })
+})
+
+test("an option that is passed on as it was given is checked first", () => {
+  const kind = asGiven(duration())
+
+  assert.equal(kind.read("1m", PLACE), "1m")
+  assert.match(messageOf(kind, "soon"), /which is not a duration/)
 })
 
 test("a callback is a function", () => {

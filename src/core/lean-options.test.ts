@@ -25,6 +25,8 @@ const OPTIONS: readonly (readonly [written: ScheduleOptions, lean: object])[] = 
   ],
   [{ dst: { gap: "skip", overlap: "first" } }, { dst: { gap: "skip" } }],
   [{ catchUp: { policy: "none", grace: "1m" } }, { catchUp: "none" }],
+  [{ catchUp: { policy: "none", grace: "90s" } }, { catchUp: { policy: "none", grace: "90s" } }],
+  [{ catchUp: { policy: "once", grace: 0 } }, { catchUp: { policy: "once", grace: 0 } }],
   [{ catchUp: { policy: "once", window: 7_200_000 } }, { catchUp: { policy: "once", window: "2h" } }],
   [{ catchUp: { policy: "none", limit: 5 } }, { catchUp: { policy: "none", limit: 5 } }],
   [{ overlap: { policy: "queue", limit: 1 } }, { overlap: "queue" }],
@@ -66,6 +68,12 @@ test.each<ScheduleOptions>([
   { triggers: [{ cron: "0 3 * * *" }, { every: 1_001 }] },
 ])("the whole of %j comes back", (options) => {
   assert.deepEqual(defined(leanOptions(defined(options))), defined(options))
+})
+
+test("of a trigger that can't be read, one reads why", () => {
+  const definition = { ...defined({ cron: "0 3 * * *" }), triggers: [{ kind: "unreadable", why: "no cron" }] }
+
+  assert.deepEqual(leanOptions(definition as ReturnType<typeof defined>), { unreadable: "no cron" })
 })
 
 test("what was written past our door is given as it is, for the door to refuse", () => {

@@ -225,8 +225,11 @@ test.each([
 test.each([
   ["has nothing more to come", { nextRunAt: null, coveredUntil: MADE_AT }, null],
   ["was never planned", { nextRunAt: at("08:30"), coveredUntil: null }, "08:30"],
+  ["waits for the end of its pause", { nextRunAt: at("10:30"), coveredUntil: at("09:00") }, "10:30"],
+  ["has used up its runs", { nextRunAt: at("10:30"), firedCount: 9 }, "10:30"],
 ])("one that %s says so, whatever was left out", (_, progress, next) => {
-  const found = nextToRunAt(aSchedule({}, { overrides: [override("09:00", null)], ...progress }))
+  const options = { startsAt: at("09:00"), maxRuns: 9 }
+  const found = nextToRunAt(aSchedule(options, { overrides: [override("09:00", null)], ...progress }))
 
   assert.equal(found === null ? null : clock(found), next)
 })

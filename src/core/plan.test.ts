@@ -2,7 +2,17 @@ import { assert, describe, test } from "vitest"
 import { aRunRef, aSchedule, at, withUnfinished } from "../../test/support/records.ts"
 import { newRunOf, skipRecordOf } from "./new-run.ts"
 import { occurrenceAfter } from "./occurrence.ts"
-import { factsAfter, followedBy, isToLookUp, planFrom, planOf, withoutFinished } from "./plan.ts"
+import {
+  cancelsOf,
+  factsAfter,
+  followedBy,
+  isToLookUp,
+  NO_FACTS,
+  planFrom,
+  planOf,
+  ranIn,
+  withoutFinished,
+} from "./plan.ts"
 import { cancel } from "./run.ts"
 
 const schedule = aSchedule()
@@ -41,6 +51,28 @@ describe("two steps as one plan", () => {
       first,
     )
   })
+})
+
+test("a run never gives way to itself", () => {
+  const cancels = [run.id, "other"].map((id) => cancel(aRunRef({ id }), { reason: null, by: null })!)
+  const cancelled = (...runs: readonly (typeof run)[]) =>
+    cancelsOf(planOf(schedule, {}, { runs, cancels })).map(({ runId }) => runId)
+
+  assert.deepEqual(cancelled(), [run.id, "other"])
+  assert.deepEqual(cancelled(one, run), ["other"])
+})
+
+test.each([
+  ["08:00", "12:00", 3],
+  ["09:00", "12:00", 2],
+  ["08:00", "10:00", 2],
+  [null, "12:00", 0],
+])("of the occurrences after %s, up to %s, %s became runs already", (after, until, count) => {
+  const ran = ["09:00", "10:00", "12:00"].map((time) => ({ from: at(time), until: at(time), isRun: true }))
+  const recorded = [...ran, { from: at("11:00"), until: at("11:00"), isRun: false }]
+
+  assert.equal(ranIn({ ...NO_FACTS, recorded }, after === null ? null : at(after), at(until)), count)
+  assert.equal(ranIn(NO_FACTS, after === null ? null : at(after), at(until)), 0)
 })
 
 test("for the plan that follows, the runs of the first are unfinished; its records of skips aren't", () => {

@@ -1,5 +1,5 @@
 import { assert, test } from "vitest"
-import { plain, shown } from "./shown.ts"
+import { plain, shown, textFrom } from "./shown.ts"
 
 const LONG = "x".repeat(81)
 
@@ -42,4 +42,12 @@ test("an object that throws at whoever looks at it is unreadable", () => {
 
   assert.equal(shown(proxy), "an unreadable object")
   assert.equal(plain(proxy), "an unreadable object")
+})
+
+test.each([
+  ["text", "text"],
+  [Symbol("a"), "Symbol(a)"],
+  [Object.create(null), "an object"],
+])("%o as text that never throws is %s", (value, text) => {
+  assert.equal(textFrom(value), text)
 })

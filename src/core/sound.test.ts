@@ -154,6 +154,37 @@ test("every part of an attempt is looked at", () => {
   }
 })
 
+test.each([
+  ["payload", undefined, "is missing, which is not JSON"],
+  ["details", undefined, "is missing, which is not JSON"],
+  ["state", "lost", 'is "lost", which is not one of the six states'],
+  ["missed", [1], "is [1], which is not an object of from, until, count"],
+  ["attempts", "x".repeat(100), `is "${"x".repeat(79)}, which is not a list`],
+  ["task", null, "is null, which is not text"],
+  ["by", 7, "is 7, which is not text or null"],
+  ["timeoutMs", Number.POSITIVE_INFINITY, "is Infinity, which is not a number"],
+  ["priority", 1.5, "is 1.5, which is not a whole number"],
+  ["attempt", -1, "is -1, which is not a whole number from 0"],
+  ["createdAt", Number.NaN, "is NaN, which is not an instant"],
+  ["createdAt", -1e300, "is -1e+300, which is not an instant"],
+])("%s of a run that is %s: the error says what is there, and what should be", (name, value, problem) => {
+  const damaged = { ...RUN, [name]: value } as Run
+
+  assert.throws(() => assertSoundRun(damaged), new TypeError(`${name} ${problem}`))
+})
+
+test.each([
+  ["payload", undefined, "payload is missing, which is not JSON"],
+  ["enabled", "yes", 'enabled is "yes", which is not true or false'],
+  ["dependsOn", [{ withinMs: 1 }], "dependsOn.scheduleId is missing, which is not text"],
+  ["dependsOn", [{ scheduleId: "a" }], "dependsOn.withinMs is missing, which is not a number"],
+])(
+  "%s of a schedule that is %j: the error says what is there, and what should be",
+  (name, value, problem) => {
+    assert.throws(() => assertSoundSchedule({ ...SCHEDULE, [name]: value }), new TypeError(problem))
+  },
+)
+
 test("of a record that can't be read, all parts that can be are kept", () => {
   const schedule = unreadableSchedule(
     { ...SCHEDULE, description: "mine", version: 5, tags: 7 as never },

@@ -2,7 +2,7 @@ import { assert, describe, test } from "vitest"
 import { edit, edited } from "../../test/support/edited.ts"
 import { aSchedule, at, clock, ledger } from "../../test/support/records.ts"
 import { planFire } from "./fire.ts"
-import { MINUTE } from "./instant.ts"
+import { SECOND } from "./instant.ts"
 import { NO_FACTS } from "./plan.ts"
 import { standInFor } from "./stand-in.ts"
 
@@ -29,7 +29,9 @@ describe("a stand-in", () => {
     const firedAt = (time: number) => ledger(planFire(standIn, NO_FACTS, time).runs)
 
     assert.deepEqual(firedAt(at("11:00")), ["11:00 schedule"])
-    assert.deepEqual(firedAt(at("11:00") + MINUTE), ["11:00 skipped missed"])
+    assert.deepEqual(firedAt(at("11:00") + 15 * SECOND), ["11:00 schedule"])
+    assert.deepEqual(firedAt(at("11:00") + 15 * SECOND + 1), ["11:00 skipped missed"])
+    assert.equal(standIn.catchUp.policy, "none")
   })
 
   test.each([
@@ -56,5 +58,6 @@ describe("a stand-in", () => {
     assert.equal(standInFor(schedule, at("10:10")).firedCount, 2)
     assert.equal(standInFor(schedule, at("15:10")).firedCount, 3)
     assert.equal(standInFor(aSchedule(), at("15:10")).firedCount, 0)
+    assert.equal(standInFor({ ...schedule, coveredUntil: null }, at("15:10")).firedCount, 0)
   })
 })

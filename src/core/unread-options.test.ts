@@ -30,6 +30,13 @@ describe("options that can't be read", () => {
     assert.deepEqual(timesIn([CRON, NOTHING, PROBLEM]), [CRON, NOTHING])
   })
 
+  test("are told apart from a trigger of a later version that has options", () => {
+    const later = { kind: "calendar", options: {} }
+
+    assert.equal(unreadOptionsIn([later]), null)
+    assert.deepEqual(timesIn([later]), [later])
+  })
+
   test("leave the timetable as it is for whoever looks", () => {
     assert.equal(describeTriggers(broken.triggers), "0 7 * * *")
     assert.equal(timetableInWords(timetableOf(broken)), "At 07:00 every day")

@@ -2,7 +2,7 @@ import { assert, test } from "vitest"
 import { planFire } from "./fire.ts"
 import { NO_FACTS, planOf } from "./plan.ts"
 import { NO_PROGRESS, NO_RUNS } from "./schedule.ts"
-import { endUnreadable, unreadableSchedule } from "./unreadable.ts"
+import { endUnreadable, unreadableRun, unreadableSchedule } from "./unreadable.ts"
 
 const WHY = "payload is no JSON"
 
@@ -26,10 +26,28 @@ test("a schedule that can't be read has what is known of it, why the rest isn't,
   assert.deepInclude(unreadableSchedule({ id: "report", version: 7 }, WHY), { task: "", tags: [] })
 })
 
+test("what is known of it and isn't sound, or no part of a schedule, is left out", () => {
+  const known = { id: "report", version: 7, task: undefined, tags: 5, colour: "red" } as never
+
+  assert.deepEqual(unreadableSchedule(known, WHY), unreadableSchedule({ id: "report", version: 7 }, WHY))
+})
+
 test("it fires nothing, and waits to be mended", () => {
   const schedule = unreadableSchedule({ id: "report", version: 7, nextRunAt: 5, coveredUntil: 0 }, WHY)
 
   assert.deepEqual(planFire(schedule, NO_FACTS, 10), planOf(schedule, { nextRunAt: null, lastError: WHY }))
+})
+
+test("a run that can't be read has what is known of it, why the rest isn't, and else nothing", () => {
+  assert.deepEqual(unreadableRun({ id: "r1", task: "send", createdAt: 5, completedAt: null }, WHY), {
+    ...{ id: "r1", task: "send", createdAt: 5, error: WHY, state: "failed", triggeredBy: "api" },
+    ...{ payload: null, priority: 0, scheduleId: null, scheduledFor: null, trigger: null, missed: null },
+    ...{ liveKey: null, concurrencyKey: null, concurrencyLimit: null, retry: null, timeoutMs: null },
+    ...{ reason: null, by: null, claimableAt: null, attempt: 0, failures: 0, lost: 0, workerId: null },
+    ...{ dueAt: null, startedAt: null, completedAt: null, message: null, details: null },
+    ...{ progress: null, attempts: [] },
+  })
+  assert.equal(unreadableRun({ id: "r1" }, WHY).task, "")
 })
 
 test("a run that can't be read fails for good, by the attempt that found out", () => {

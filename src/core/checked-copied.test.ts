@@ -1,0 +1,100 @@
+import { assert, describe, test } from "vitest"
+import { thrownBy } from "../../test/support/records.ts"
+import { atOption, checked, copied, type Door, type Place } from "./checked.ts"
+import { BelfryError } from "./errors.ts"
+import { instant, integer, record } from "./kinds.ts"
+
+const DOOR: Door = { code: "BELFRY_RUN_INVALID", subject: "enqueue", details: { id: "x" } }
+const PLACE: Place = { door: DOOR, option: "headers" }
+
+const throwing = {
+  get limit() {
+    throw new Error("no")
+  },
+}
+
+describe("an object whose members are passed on", () => {
+  test("is copied, and each getter is read once", () => {
+    let reads = 0
+    const given = {
+      get accept() {
+        return ++reads
+      },
+    }
+
+    const copy = copied(given, PLACE)
+
+    assert.deepEqual([copy.accept, copy.accept, reads], [1, 1, 1])
+  })
+
+  test.each([null, undefined])("is empty if it is %s", (given) => {
+    assert.deepEqual(copied(given, PLACE), {})
+  })
+
+  test.each([
+    [[1], "a list of 1"],
+    ["all", '"all"'],
+    [5, "5"],
+    [() => 0, "a function"],
+  ])("is refused if it is %o", (given, words) => {
+    const error = thrownBy(() => copied(given as object, PLACE))
+
+    assert.equal(error.message, `enqueue: headers is ${words}; use an object.`)
+  })
+
+  test("is refused if it can't be read", () => {
+    const error = thrownBy(() => copied(throwing, PLACE))
+
+    assert.equal(error.message, "enqueue: headers can't be read.")
+    assert.deepEqual(error.details, { id: "x", option: "headers", value: "an object" })
+    assert.equal((error.cause as Error).message, "no")
+  })
+})
+
+test("options inside an option that can't be read are named", () => {
+  const error = thrownBy(() =>
+    checked({ nested: throwing }, { nested: record({ limit: integer(1, 2) }) }, DOOR),
+  )
+
+  assert.equal(error.message, "enqueue: nested can't be read.")
+})
+
+describe("an error that knows only its value", () => {
+  test("is told with the option, and keeps its code and its details", () => {
+    const cause = new BelfryError("BELFRY_CRON_SYNTAX", "Hour 25.", { details: { field: 2 } })
+
+    const error = thrownBy(() =>
+      atOption(PLACE, () => {
+        throw cause
+      }),
+    )
+
+    assert.deepInclude(error, { code: "BELFRY_CRON_SYNTAX", message: "enqueue: headers: Hour 25.", cause })
+    assert.deepEqual(error.details, { id: "x", field: 2, option: "headers" })
+  })
+
+  test("is left alone if it isn't Belfry's: it is a fault", () => {
+    const fault = new Error("away")
+
+    try {
+      atOption(PLACE, () => {
+        throw fault
+      })
+    } catch (error) {
+      assert.equal(error, fault)
+      return
+    }
+    assert.fail("nothing was thrown")
+  })
+})
+
+test.each([
+  [60, "Did you mean"],
+  [61, "Known are"],
+])("a name of %d characters is compared with the known ones up to 60", (length, help) => {
+  const name = "x".repeat(length)
+
+  const error = thrownBy(() => checked({ [`${name.slice(1)}y`]: 1 }, { [name]: instant }, DOOR))
+
+  assert.include(error.message, `is not an option. ${help} ${name}`)
+})
