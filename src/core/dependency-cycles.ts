@@ -61,21 +61,17 @@ function wayTo(last: string, first: string, cameFrom: ReadonlyMap<string, string
 function withoutSettled(dependencies: Dependencies): Dependencies {
   const left = new Map(dependencies)
   const waiting = new Map<string, number>()
-  const dependents = new Map<string, string[]>()
+  const dependents = new Map<string, string[]>([...dependencies.keys()].map((id) => [id, []]))
   const settled: string[] = []
   for (const [id, needed] of dependencies) {
     const known = new Set(needed.filter((each) => dependencies.has(each)))
     waiting.set(id, known.size)
     if (known.size === 0) settled.push(id)
-    for (const each of known) {
-      const others = dependents.get(each)
-      if (others === undefined) dependents.set(each, [id])
-      else others.push(id)
-    }
+    for (const each of known) dependents.get(each)!.push(id)
   }
   for (const id of settled) {
     left.delete(id)
-    for (const dependent of dependents.get(id) ?? []) {
+    for (const dependent of dependents.get(id)!) {
       const count = waiting.get(dependent)! - 1
       waiting.set(dependent, count)
       if (count === 0) settled.push(dependent)

@@ -70,6 +70,10 @@ test.each<ScheduleOptions>([
   assert.deepEqual(defined(leanOptions(defined(options))), defined(options))
 })
 
+test("an interval that begins when it is made is written without an anchor", () => {
+  assert.deepEqual(leanOptions(defined({ every: "90m" })), { every: "90m" })
+})
+
 test("of a trigger that can't be read, one reads why", () => {
   const definition = { ...defined({ cron: "0 3 * * *" }), triggers: [{ kind: "unreadable", why: "no cron" }] }
 

@@ -1,5 +1,13 @@
 import { assert, describe, test } from "vitest"
-import { applied, aSchedule, at, ledger, progressAfter } from "../../test/support/records.ts"
+import {
+  applied,
+  aRunRef,
+  aSchedule,
+  at,
+  ledger,
+  progressAfter,
+  withUnfinished,
+} from "../../test/support/records.ts"
 import { planFire, planSettle } from "./fire.ts"
 import { planResume } from "./pausing.ts"
 import { NO_FACTS } from "./plan.ts"
@@ -89,4 +97,15 @@ test("while a pause lasts the schedule is due at its end, whatever was settled",
 
   assert.deepEqual(ledger(plan.runs), ["09:00 catchup"])
   assert.deepInclude(progressAfter(plan), { nextRunAt: at("12:00"), coveredUntil: at("09:00") })
+})
+
+test("what was due before a pause doesn't wait for room in its queue: what finds none is recorded", () => {
+  const options = { catchUp: "all", overlap: { policy: "queue", limit: 1 } } as const
+  const schedule = aSchedule(options, { paused: { ...paused, at: at("10:30") } })
+  const full = withUnfinished(aRunRef({ id: "a" }), aRunRef({ id: "b", state: "pending", attempt: 0 }))
+
+  assert.deepEqual(ledger(planFire(schedule, full, at("11:30")).runs), [
+    "09:00 skipped capacity",
+    "10:00 skipped capacity",
+  ])
 })

@@ -47,6 +47,18 @@ test("what was fired from memory counts for the spacing of what comes next", () 
   assert.deepInclude(plan.progress, { coveredUntil: at("08:45") - 1, nextRunAt: at("08:50") })
 })
 
+test.each([
+  ["the newest itself", "08:30", "08:55"],
+  ["none that is later than the newest", "08:40", "08:30"],
+])("what was fired from memory counts for what comes next: %s", (_, ran, spacedUntil) => {
+  const schedule = aSchedule({ every: "10m", spacing: "25m", catchUp: "none" }, { coveredUntil: at("08:20") })
+  const records = ["08:30", "08:40"].map((time) => ({ from: at(time), until: at(time), isRun: time === ran }))
+
+  const plan = planFire(schedule, { ...NO_FACTS, recorded: records }, at("08:30"))
+
+  assert.equal(plan.progress!.coveredUntil, Math.max(at(spacedUntil) - 1, at("08:30")))
+})
+
 test("a record of a skip doesn't count for the spacing", () => {
   const schedule = aSchedule({ every: "10m", spacing: "25m", catchUp: "all", overlap: "allow" })
   const recorded = [{ from: at("08:20"), until: at("08:20"), isRun: false }]
