@@ -43,6 +43,7 @@ const SCHEDULE_INSTANTS = [
   "finished_at",
   "last_run_at",
 ]
+const WORKER_INSTANTS = ["started_at", "heartbeat_at"]
 
 const JSON_DAMAGES = [
   ...[
@@ -72,14 +73,18 @@ const INSTANT_DAMAGES = [
   "4713-01-01 BC",
   null,
 ]
+const LIST_DAMAGES = ["{}", "{NULL}", "{{a,b},{c,d}}", null]
 
 function damagesOf(field: string): readonly (string | null)[] {
   if ([...JSONB, ...SCHEDULE_JSONB].includes(field)) return JSON_DAMAGES
-  return [...INSTANTS, ...SCHEDULE_INSTANTS].includes(field) ? INSTANT_DAMAGES : DAMAGES
+  if (field === "tasks") return LIST_DAMAGES
+  return [...INSTANTS, ...SCHEDULE_INSTANTS, ...WORKER_INSTANTS].includes(field) ? INSTANT_DAMAGES : DAMAGES
 }
 
 async function open(): Promise<Writable> {
-  await psql.query("delete from belfry.runs; delete from belfry.schedules; delete from belfry.shares")
+  await psql.query(
+    "delete from belfry.runs; delete from belfry.schedules; delete from belfry.shares; delete from belfry.workers",
+  )
   return {
     store,
     async write(kind, id, field, value) {
@@ -127,6 +132,7 @@ damagedFields(
       ],
       ...["outcome", "triggered_by", "worker_id"],
     ],
+    worker: ["host", "pid", "tasks", "slots", "state", "running", ...WORKER_INSTANTS],
   },
   damagesOf,
 )
