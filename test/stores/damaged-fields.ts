@@ -124,6 +124,22 @@ export function damagedFields(
     }),
   )
 
+  test("a finished run that ended at no time is listed after a prune, and goes by one", async () => {
+    const { store, write } = await open()
+    const bad = await enqueued(store, aRun({ scheduleId: "s1" }))
+    await store.transition((await allGiven(store)).map((run) => succeed(run, NOTHING)))
+    await write("run", bad.id, "completed_at", null)
+
+    const kept = await store.prune(aPruning())
+    const listed = await store.findRuns({}, aPage())
+    const gone = await store.prune(aPruning({ olderThanMs: -1_000_000 }))
+
+    assert.deepEqual(
+      [kept.runs, listed.map(({ id }) => id), gone.runs, await store.findRuns({ ids: [bad.id] }, aPage())],
+      [0, [bad.id], 1, []],
+    )
+  })
+
   test.each(fields.worker)("whatever is in %s of a worker, all are listed, and it beats on", (field) =>
     each(field, async ({ store, write }, value) => {
       const beat = (id: string) => store.heartbeat(aHeartbeat({ worker: aWorker({ id, tasks: [id] }) }))
