@@ -1,18 +1,15 @@
-import pg from "pg"
-import { afterAll, beforeAll } from "vitest"
-import { migratedDatabase } from "../../support/fresh-database.ts"
+import type { PostgresStore } from "belfry/postgres"
+import type pg from "pg"
+import { beforeAll } from "vitest"
 import { DAMAGES, damagedFields, type Writable } from "../damaged-fields.ts"
-import { makeStore } from "./scratch.ts"
+import { openBothDoors } from "./two-doors.ts"
 
 let psql: pg.Client
-let store: ReturnType<typeof makeStore>
+let store: PostgresStore
 
 beforeAll(async () => {
-  const url = await migratedDatabase()
-  store = makeStore(url)
-  await store.open()
-  psql = new pg.Client(url)
-  await psql.connect()
+  const both = await openBothDoors()
+  ;({ store, psql } = both)
   // What is in JSON is read whatever it is, also where a constraint would have refused it: it may be older than the constraint.
   const { rows } = await psql.query(`
     select format('alter table %s drop constraint %I', conrelid::regclass, conname) as statement
@@ -21,8 +18,8 @@ beforeAll(async () => {
       and contype = 'c'
       and pg_get_constraintdef(oid) ~ 'jsonb|are_overrides|is_pause'`)
   for (const { statement } of rows) await psql.query(statement)
+  return both.close
 })
-afterAll(() => Promise.all([store.close(), psql.end()]))
 
 const JSONB = ["missed", "retry", "progress", "details", "attempts", "payload"]
 const INSTANTS = [
