@@ -137,6 +137,20 @@ test("every option survives an update of another", async () => {
   assert.deepEqual({ ...updated, revision: 1, description: "", updatedAt: created.updatedAt }, created)
 })
 
+test.each(["cron", "dayMatch", "anchor", "triggers"])(
+  "%s can't be taken away by itself: it would change nothing",
+  async (option) => {
+    const { update } = await fixture({ cron: "0 9 1 * 1", dayMatch: "both" })
+
+    await assert.rejects(
+      update({ [option]: null }),
+      new RegExp(`^BelfryError: ${option} can't be taken away`),
+    )
+
+    await update({ [option]: null, every: "6h" })
+  },
+)
+
 test.each([
   [{ cron: "0 9 1 * 1" }, { dayMatch: "both" }, /dayMatch goes with cron, which is missing: give both/],
   [
