@@ -1,8 +1,7 @@
 import { defineSchedule } from "../core/definition.ts"
 import { cyclesIn } from "../core/dependency-cycles.ts"
-import { toPayload } from "../core/json.ts"
-import { type AnyTask, validatePayload } from "../engine/task.ts"
 import { cycleRefusal, dependenciesFrom } from "../scheduler/dependencies.ts"
+import { checkStoredPayload, examinePayload } from "../scheduler/payload-check.ts"
 import type { Scheduler } from "../scheduler/scheduler.ts"
 import type { ScheduleView } from "../scheduler/views.ts"
 import type { Store } from "../store/store.ts"
@@ -13,7 +12,7 @@ import { allSchedules } from "./lookups.ts"
 import type { Shown } from "./output.ts"
 import { Refusal } from "./refusal.ts"
 import type { FileEntry } from "./schedule-files.ts"
-import { type Session, tasksOf } from "./session.ts"
+import { byName, type Session } from "./session.ts"
 import type { Colour } from "./table.ts"
 import { definitionOf, differences } from "./view-definition.ts"
 
@@ -36,14 +35,17 @@ export interface Tried extends Omit<Step, "action"> {
 /** Everything is read and checked before anything is changed. */
 export async function planApply(
   call: Call,
-  { scheduler, store, loaded }: Session,
+  { scheduler, store, tasks }: Session,
   entries: readonly FileEntry[],
 ): Promise<readonly Step[]> {
-  const tasks = await tasksOf(loaded?.config ?? {}, call)
   const steps: Step[] = []
   for (const { entry } of entries) {
-    steps.push(stepFor(entry, await scheduler.schedules.get(entry.id)))
-    await checkPayloadOf(entry, tasks)
+    const step = stepFor(entry, await scheduler.schedules.get(entry.id))
+    // What is stored already stays, also if its task takes no payload any more.
+    const isGiven = step.action === "create" || step.action === "change"
+    const check = isGiven ? examinePayload : checkStoredPayload
+    await check(byName(tasks), entry.task, entry.payload)
+    steps.push(step)
   }
   await checkCycles(store, entries)
   return call.flags.isOn("prune") ? [...steps, ...(await pruneSteps(call, scheduler, steps))] : steps
@@ -72,16 +74,6 @@ async function pruneSteps(
   return stray.map((stored) => ({
     ...{ key: stored.id, action: "delete", changes: [], why: "in no file", entry: null, stored },
   }))
-}
-
-/** Against the schema of its task, if the task is known here. */
-export async function checkPayloadOf(
-  entry: { readonly id: string; readonly task: string; readonly payload?: unknown },
-  tasks: readonly AnyTask[],
-): Promise<void> {
-  const task = tasks.find(({ name }) => name === entry.task)
-  if (task !== undefined)
-    await validatePayload(task, toPayload(entry.payload, `Payload of schedule "${entry.id}"`))
 }
 
 export function stepFor(entry: FileEntry["entry"], stored: ScheduleView | null): Step {

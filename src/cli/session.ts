@@ -138,6 +138,10 @@ async function sqlTaskOf(
   )
 }
 
+export function byName(tasks: readonly AnyTask[]): ReadonlyMap<string, AnyTask> {
+  return new Map(tasks.map((task) => [task.name, task]))
+}
+
 /** Ends what tasks hold beside the store. For when the scheduler has stopped. */
 export async function closeTasks(tasks: readonly AnyTask[]): Promise<void> {
   for (const task of tasks) await (task as { close?: () => unknown }).close?.()

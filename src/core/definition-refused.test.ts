@@ -13,6 +13,16 @@ const REFUSED: readonly (readonly [ScheduleOptions, ErrorCode, string | RegExp])
     'Schedule "report": triggers[0].trigger must be exactly one of cron, every, at and in; found none.',
   ],
   [
+    options({ triggers: [{ dayMatch: "both" }] }),
+    "BELFRY_SCHEDULE_INVALID",
+    'Schedule "report": triggers[0].dayMatch goes with cron, which is missing: give both, also to change dayMatch alone.',
+  ],
+  [
+    options({ triggers: [{ cron: "@daily" }, { anchor: at("10:00") }] }),
+    "BELFRY_SCHEDULE_INVALID",
+    'Schedule "report": triggers[1].anchor goes with every, which is missing: give both, also to change anchor alone.',
+  ],
+  [
     { cron: "@daily", every: "1h" },
     "BELFRY_SCHEDULE_INVALID",
     'Schedule "report": trigger must be exactly one of cron, every, at and in; found cron and every.',

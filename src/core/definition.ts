@@ -189,6 +189,13 @@ function triggerOf(given: GivenTrigger, { now }: DefinitionContext, at: Place): 
   const { cron, dayMatch = "either", every, anchor = null } = given
   const refuse = (option: string, problem: string) =>
     refusal({ door: at.door, option: `${at.option}${option}` }, problem)
+  // An update with a part of a trigger comes here, too: a new trigger replaces the stored ones.
+  const part = kinds.length === 0 && DETAILS.find((option) => given[option] !== undefined)
+  if (part)
+    throw refuse(
+      part,
+      `goes with ${KIND_OF[part]}, which is missing: give both, also to change ${part} alone`,
+    )
   if (kinds.length !== 1) {
     const found = kinds.length === 0 ? "none" : kinds.join(" and ")
     throw refuse("trigger", `must be exactly one of cron, every, at and in; found ${found}`)

@@ -32,7 +32,13 @@ export function changedOptions(stored: ScheduleDefinition, changes: ScheduleChan
     ...(isRetimed ? {} : { triggers: keptTriggers(stored) }),
     ...leanBesideTriggers(stored),
   }
-  for (const name of misplacedIn(stored, changes)) delete merged[name]
+  const misplaced = misplacedIn(stored, changes)
+  for (const name of misplaced) delete merged[name]
+  const taken = TRIGGERS.find((option) => changes[option] === null && !misplaced.includes(option))
+  if (!isRetimed && taken !== undefined) {
+    const text = `${taken} can't be taken away by itself. Name the whole timetable anew, such as cron.`
+    throw new BelfryError("BELFRY_SCHEDULE_INVALID", text)
+  }
   for (const option of Object.keys(SCHEDULE_OPTIONS) as (keyof ScheduleOptions)[]) {
     const value = changes[option]
     if (value === null) delete merged[option]

@@ -262,7 +262,7 @@ export type TransitionAnswer =
 export interface PruneRequest {
   /** Finished longer ago than this. */
   readonly olderThanMs: number
-  /** The newest of each schedule by `completedAt` that stay whatever their age. Runs without one go by age alone. */
+  /** The newest of each schedule by `completedAt` that stay whatever their age. Runs of no schedule go by age alone. */
   readonly keepPerSchedule: number
   /** Workers silent for longer than this. */
   readonly silentForMs: number

@@ -1,5 +1,6 @@
 import { checked, checkedValue, copied, type Kind } from "../core/checked.ts"
 import { type Duration, formatDuration } from "../core/duration.ts"
+import { BelfryError } from "../core/errors.ts"
 import { HOUR, type Instant, SECOND } from "../core/instant.ts"
 import { duration as durationKind, instant, integer, required } from "../core/kinds.ts"
 import type { When } from "../core/options.ts"
@@ -137,9 +138,7 @@ export class TestScheduler {
       const [run] = await this.runs(query)
       if (run !== undefined) return run
     } while (await this.#stepUntil(deadline))
-    throw new Error(
-      `No run matched ${JSON.stringify(query)} within ${formatDuration(withinMs)} of virtual time`,
-    )
+    throw noRunMatched(query, `${formatDuration(withinMs)} of virtual time`, "within")
   }
 
   async #stepUntil(deadline: number): Promise<boolean> {
@@ -178,14 +177,25 @@ export async function waitForRun(
   const given = checked(options, { timeout: durationKind() }, door)
   const timeoutMs = given.timeout ?? 10 * SECOND
   const deadline = systemClock.monotonic() + timeoutMs
-  while (systemClock.monotonic() < deadline) {
+  for (;;) {
+    // It looks at least once, however short the time is.
+    const isLast = systemClock.monotonic() >= deadline
     const [run] = await scheduler.runs.list({ limit: 1, ...wanted })
     if (run !== undefined) return run
+    if (isLast) throw noRunMatched(wanted, formatDuration(timeoutMs), "timeout")
     await new Promise<void>((resolve) => {
       systemClock.setTimer(10, resolve)
     })
   }
-  throw new Error(`No run matched ${JSON.stringify(wanted)} within ${formatDuration(timeoutMs)}`)
+}
+
+function noRunMatched(query: RunQuery, time: string, option: string): BelfryError {
+  const { task } = query
+  const wanted = typeof task === "object" ? { ...query, task: task.name } : query
+  return new BelfryError("BELFRY_RUN_NOT_FOUND", `No run matched ${JSON.stringify(wanted)} within ${time}.`, {
+    details: { query: wanted },
+    remedy: `List all runs to see their state, or wait longer with "${option}".`,
+  })
 }
 
 /** Each is told when the attempt has ended. */

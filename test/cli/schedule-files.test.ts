@@ -5,6 +5,13 @@ import type { Store } from "../../src/store/store.ts"
 import { getSchedule, withNightly } from "./nightly.ts"
 import { terminal } from "./support.ts"
 
+const SOURCE = new URL("../../src/index.ts", import.meta.url)
+
+/** A configuration with one task. */
+function configWith(task: string): string {
+  return `import { defineTask } from "${SOURCE}"\nexport default { tasks: [defineTask({ run() {}, ${task} })] }\n`
+}
+
 describe("files", () => {
   test("what is exported applies as no change, as YAML and as JSON", async () => {
     const shell = await withNightly()
@@ -109,6 +116,70 @@ describe("files", () => {
 
     assert.equal(code, 7)
     assert.equal(out, "a\tcreate\t\nb\tfailed\tcreate: It is away.\nc\tnot done\tthe store is away\n")
+  })
+
+  test.each([
+    [["apply", "-f", "s.yaml", "--dry-run"]],
+    [["apply", "-f", "s.yaml"]],
+    [["diff", "-f", "s.yaml"]],
+    [["s", "create", "b", "--task", "bare", "--every", "1h", "--payload", "{}", "--dry-run"]],
+    [["s", "create", "b", "--task", "bare", "--every", "1h", "--payload", "{}"]],
+    [["s", "set", "old", "--payload", '{"a":1}', "--dry-run"]],
+    [["s", "set", "old", "--payload", '{"a":1}']],
+    [["task", "run", "bare", "--payload", "{}", "--dry-run"]],
+    [["task", "run", "bare", "--payload", "{}"]],
+  ])("%j refuses a payload for a task that takes none, and changes nothing", async (argv) => {
+    const shell = terminal()
+    await shell.run("s", "create", "old", "--task", "bare", "--every", "1h")
+    shell.write("belfry.config.mjs", configWith("name: 'bare'"))
+    shell.write(
+      "s.yaml",
+      "- {id: a, task: t, every: 5m}\n- {id: b, task: bare, every: 5m, payload: {uri: x}}\n",
+    )
+
+    const { code, err } = await shell.run(...argv)
+
+    assert.equal(code, 6, err)
+    assert.match(err, /Task "bare" takes no payload: it has no schema\. Received an object/)
+    assert.equal((await shell.run("s", "list", "-o", "name")).out, "old\n")
+  })
+
+  test.each([
+    [["apply", "-f", "s.yaml", "--dry-run"]],
+    [["apply", "-f", "s.yaml"]],
+    [["s", "create", "b", "--task", "picky", "--every", "1h", "--dry-run"]],
+    [["s", "set", "old", "--payload", "null", "--dry-run"]],
+  ])("%j asks the task itself what keeps a run from succeeding", async (argv) => {
+    const shell = terminal()
+    await shell.run("s", "create", "old", "--task", "picky", "--every", "1h")
+    shell.write(
+      "belfry.config.mjs",
+      configWith("name: 'picky', examine() { throw new Error('there is no such function') }"),
+    )
+    shell.write("s.yaml", "- {id: b, task: picky, every: 5m}\n")
+
+    const { code, err } = await shell.run(...argv)
+
+    assert.equal(code, 6, err)
+    assert.match(err, /Payload of task "picky" can't be used: there is no such function/)
+    assert.equal((await shell.run("s", "list", "-o", "name")).out, "old\n")
+  })
+
+  test("a payload that is stored already, for a task that takes none by now, is the same", async () => {
+    const shell = terminal()
+    await shell.run("s", "create", "old", "--task", "bare", "--every", "1h", "--payload", '{"a":1}')
+    shell.write("belfry.config.mjs", configWith("name: 'bare'"))
+    shell.write("s.yaml", "- {id: old, task: bare, every: 1h, payload: {a: 1}}\n")
+
+    for (const argv of [
+      ["apply", "-f", "s.yaml", "--dry-run"],
+      ["apply", "-f", "s.yaml"],
+    ]) {
+      const { code, err } = await shell.run(...argv)
+
+      assert.equal(code, 0, err)
+      assert.match(err, /1 the same/)
+    }
   })
 
   test.each([

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { readFile } from "node:fs/promises"
 import { test } from "vitest"
-import { createScheduler, defineTask, memory, silentLogger } from "../../src/index.ts"
+import { BelfryError, createScheduler, defineTask, memory, silentLogger } from "../../src/index.ts"
 import { createTestScheduler, waitForRun } from "../../src/testing.ts"
 
 const digest = defineTask({ name: "send-digest", run: () => "sent" })
@@ -102,5 +102,34 @@ test("against a real store and clock, a run is waited for", async () => {
   const run = await waitForRun(scheduler, { task: digest, state: "succeeded" }, { timeout: "10m" })
 
   assert.equal(run.details, "sent")
-  await assert.rejects(waitForRun(scheduler, { state: "failed" }, { timeout: 1 }), /No run matched/)
 })
+
+test("a run that doesn't come in virtual time is an error that names what was asked for", async () => {
+  await using scheduler = await createTestScheduler({ tasks: [digest] })
+
+  await assert.rejects(scheduler.waitFor({ task: digest }, { within: "1h" }), {
+    name: "BelfryError",
+    code: "BELFRY_RUN_NOT_FOUND",
+    message: /^No run matched \{"task":"send-digest"\} within 1h of virtual time\. .*"within"\.$/,
+  })
+})
+
+test.each([0, "1ms"] as const)(
+  "a run that doesn't come within %s is an error that names what was asked for",
+  async (timeout) => {
+    await using scheduler = createScheduler({ store: memory(), tasks: [digest], logger: silentLogger })
+    await scheduler.enqueue(digest, undefined, { id: "there" })
+
+    const there = await waitForRun(scheduler, { task: digest, state: "pending" }, { timeout })
+    const waiting = waitForRun(scheduler, { task: digest, state: "failed" }, { timeout })
+
+    assert.equal(there.id, "there")
+    await assert.rejects(waiting, (error: unknown) => {
+      assert.ok(error instanceof BelfryError)
+      assert.equal(error.code, "BELFRY_RUN_NOT_FOUND")
+      assert.match(error.message, /^No run matched \{"task":"send-digest","state":"failed"\} within \d/)
+      assert.match(error.remedy, /"timeout"/)
+      return true
+    })
+  },
+)

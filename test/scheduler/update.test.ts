@@ -137,6 +137,38 @@ test("every option survives an update of another", async () => {
   assert.deepEqual({ ...updated, revision: 1, description: "", updatedAt: created.updatedAt }, created)
 })
 
+test.each(["cron", "dayMatch", "anchor", "triggers"])(
+  "%s can't be taken away by itself: it would change nothing",
+  async (option) => {
+    const { update } = await fixture({ cron: "0 9 1 * 1", dayMatch: "both" })
+
+    await assert.rejects(
+      update({ [option]: null }),
+      new RegExp(`^BelfryError: ${option} can't be taken away`),
+    )
+
+    await update({ [option]: null, every: "6h" })
+  },
+)
+
+test.each([
+  [{ cron: "0 9 1 * 1" }, { dayMatch: "both" }, /dayMatch goes with cron, which is missing: give both/],
+  [
+    { every: "6h" },
+    { anchor: "2026-01-01T00:00:00Z" },
+    /anchor goes with every, which is missing: give both/,
+  ],
+] as const)(
+  "of %j, the update %j alone is refused, and says what to give with it",
+  async (options, change, said) => {
+    const { update } = await fixture(options)
+
+    await assert.rejects(update(change), said)
+
+    await update({ ...options, ...change })
+  },
+)
+
 test("a new trigger replaces all there were", async () => {
   const { update } = await fixture({ triggers: [{ cron: "0 9 * * *" }, { every: "6h" }] })
 

@@ -12,7 +12,7 @@ export function applicationFor(
   about: { chance: Chance; observer: Observer; kill: (node: Node) => void },
 ) {
   const { chance, observer } = about
-  const witness = (context: TaskContext) => observer.onStart(context.run.id, context.run.attempt)
+  const witness = (context: TaskContext) => observer.runs.onStart(context.run.id, context.run.attempt)
 
   const quick = defineTask({
     name: "quick",

@@ -16,7 +16,7 @@ export function observed(store: Store, observer: Observer): Store {
         const now = await store.now()
         const swap = await store.putSchedule(schedule, ifVersion)
         if (swap.outcome === "done") observer.onPut(schedule, ifVersion, swap.version, now)
-        else if (ifVersion !== null) observer.note("edit raced")
+        else if (ifVersion !== null) observer.findings.note("edit raced")
         return swap
       }),
     deleteSchedule: (id, ifVersion) =>
@@ -42,7 +42,7 @@ export function observed(store: Store, observer: Observer): Store {
           const plan = plans[index]!
           if (answer.outcome === "done")
             observer.onFire(plan, answer.created, now, versions.get(plan.scheduleId) ?? 0)
-          else observer.note(answer.outcome === "held" ? "fire held" : "race lost")
+          else observer.findings.note(answer.outcome === "held" ? "fire held" : "race lost")
         })
         return answers
       }),
@@ -58,7 +58,7 @@ export function observed(store: Store, observer: Observer): Store {
     claim: (request) =>
       inOrder(async () => {
         const claimed = await store.claim(request)
-        for (const run of claimed.runs) observer.onClaim(run, claimed.now)
+        for (const run of claimed.runs) observer.runs.onClaim(run, claimed.now)
         return claimed
       }),
     heartbeat: (beat) =>
@@ -66,7 +66,7 @@ export function observed(store: Store, observer: Observer): Store {
         const answer = await store.heartbeat(beat)
         const gone = new Set(answer.gone.map(({ runId, attempt }) => `${runId} ${attempt}`))
         for (const { runId, attempt, leaseMs } of beat.held) {
-          if (!gone.has(`${runId} ${attempt}`)) observer.onBeat(runId, attempt, answer.now + leaseMs)
+          if (!gone.has(`${runId} ${attempt}`)) observer.runs.onBeat(runId, attempt, answer.now + leaseMs)
         }
         return answer
       }),
@@ -75,7 +75,7 @@ export function observed(store: Store, observer: Observer): Store {
         const now = await store.now()
         const answers = await store.transition(changes)
         answers.forEach((answer, index) => {
-          observer.onTransition(changes[index]!, answer.outcome, now)
+          observer.runs.onTransition(changes[index]!, answer.outcome, now)
         })
         return answers
       }),

@@ -6,6 +6,7 @@ import { createMemoryStore } from "../../src/stores/memory/memory-store.ts"
 import { Timeline } from "../../src/testing/timeline.ts"
 import { type Chance, chanceOf } from "./chance.ts"
 import { ATTEMPTS_ALLOWED, applicationFor, createByHand } from "./code.ts"
+import { FAULTS, type Fault, type FaultContext } from "./faults.ts"
 import { CALM, linkTo, type Weather } from "./link.ts"
 import { Node } from "./node.ts"
 import { observed } from "./observed.ts"
@@ -110,7 +111,7 @@ class World implements WorldClock {
   }
 
   outcome(): Outcome {
-    const { violations, situations, hash } = this.#observer
+    const { violations, situations, hash } = this.#observer.findings
     const crash = this.#crash === null ? [] : [`I14: ${String(this.#crash)}`]
     return { seed: this.#seed, violations: [...crash, ...violations], situations, hash }
   }
@@ -122,7 +123,9 @@ class World implements WorldClock {
     await this.#passUntil(this.#startAt + MINUTE)
     this.#watch(createByHand(operator.schedules, this.storeNow()))
     this.#plan(120, DAY, () =>
-      this.#watch(stepIn(operator, this.#chance, this.storeNow(), (what) => this.#observer.note(what))),
+      this.#watch(
+        stepIn(operator, this.#chance, this.storeNow(), (what) => this.#observer.findings.note(what)),
+      ),
     )
     this.#plan(120, DAY, () => this.#strike())
     await this.#passUntil(this.#startAt + DAY)
@@ -149,7 +152,7 @@ class World implements WorldClock {
 
   /** With a bug planted, the first violation is enough; a violation that nobody planted is told with all that follow. */
   get #isOver(): boolean {
-    return this.#crash !== null || (this.#hasBug && this.#observer.violations.length > 0)
+    return this.#crash !== null || (this.#hasBug && this.#observer.findings.violations.length > 0)
   }
 
   /** At any time, and half of the times just before a full minute, when most is about to happen. */
@@ -168,7 +171,7 @@ class World implements WorldClock {
       store: this.#store,
       plant: (link, self) => this.#planted.inProcess?.(link, self) ?? link,
       release: 1,
-      note: (situation) => this.#observer.note(situation),
+      note: (situation) => this.#observer.findings.note(situation),
       codeFor: (self) =>
         applicationFor(self, {
           chance: this.#chance,
@@ -222,7 +225,7 @@ class World implements WorldClock {
       chance: this.#chance,
       node: this.#chance.pick(this.#nodes),
       everyone,
-      note: (situation) => this.#observer.note(situation),
+      note: (situation) => this.#observer.findings.note(situation),
       later: (delayMs, action) => void this.#timeline.setTimer(delayMs, action),
       trouble: (durationMs, end) => {
         // A little longer: who was cut off looks again after seconds.
@@ -250,88 +253,6 @@ class World implements WorldClock {
     for (const node of this.#nodes) node.resume()
   }
 }
-
-interface FaultContext {
-  readonly chance: Chance
-  readonly node: Node
-  readonly everyone: readonly Weather[]
-  note(situation: string): void
-  later(delayMs: number, action: () => void): void
-  /** Likewise, and until then a process is kept from the store, or from going on. */
-  trouble(durationMs: number, end: () => void): void
-  kill(node: Node): void
-  replace(node: Node): void
-  stepStoreClock(ms: number): void
-}
-
-type Fault = (context: FaultContext) => void
-
-const FAULTS: readonly Fault[] = [
-  function processKilled({ node, kill, note }) {
-    note(node.scheduler.isProcessing ? "killed while performing" : "killed while idle")
-    kill(node)
-  },
-  function processStopped({ node, chance, trouble, note }) {
-    note("process stopped")
-    node.pause()
-    trouble(chance.between(1_000, 10 * MINUTE), () => node.resume())
-  },
-  function storeUnreachableForOne({ node, chance, trouble, note }) {
-    note("store unreachable for one")
-    node.weather.isDown = true
-    trouble(chance.between(1_000, 5 * MINUTE), () => Object.assign(node.weather, { isDown: false }))
-  },
-  function storeDown({ everyone, chance, trouble, note }) {
-    note("store down")
-    for (const weather of everyone) weather.isDown = true
-    trouble(chance.between(1_000, 10 * MINUTE), () => {
-      for (const weather of everyone) weather.isDown = false
-    })
-  },
-  function schedulesUnreadable({ everyone, node, chance, trouble, note }) {
-    note("schedules unreadable")
-    const struck = chance.isLucky(0.5) ? everyone : [node.weather]
-    for (const weather of struck) weather.hasNoSchedules = true
-    trouble(chance.between(10_000, 10 * MINUTE), () => {
-      for (const weather of struck) weather.hasNoSchedules = false
-    })
-  },
-  function slowNetwork({ everyone, chance, later }) {
-    const slowed = chance.isLucky(0.5) ? everyone : [chance.pick(everyone)]
-    for (const weather of slowed) weather.isSlow = true
-    later(chance.between(MINUTE, 60 * MINUTE), () => {
-      for (const weather of slowed) weather.isSlow = false
-    })
-  },
-  function lostMessages({ everyone, chance, trouble }) {
-    const weather = chance.pick(everyone)
-    Object.assign(weather, { requestLoss: 0.1, replyLoss: 0.2 })
-    trouble(chance.between(MINUTE, 20 * MINUTE), () =>
-      Object.assign(weather, { requestLoss: 0, replyLoss: 0 }),
-    )
-  },
-  function slowHeartbeats({ everyone, chance, later, note }) {
-    // Of the shortest lease, 5 s: half of it there and back, and nearly all of it.
-    const beatTravelMs = chance.pick([1_200, 2_400])
-    note(beatTravelMs === 1_200 ? "heartbeats slow" : "heartbeats too slow")
-    for (const weather of everyone) weather.beatTravelMs = beatTravelMs
-    later(chance.between(10 * MINUTE, 60 * MINUTE), () => {
-      for (const weather of everyone) weather.beatTravelMs = 0
-    })
-  },
-  function deploy({ node, replace, note }) {
-    note("deployed")
-    replace(node)
-  },
-  function storeClockForward({ chance, stepStoreClock, note }) {
-    note("store clock forward")
-    stepStoreClock(chance.between(1_000, 20 * MINUTE))
-  },
-  function storeClockBack({ chance, stepStoreClock, note }) {
-    note("store clock back")
-    stepStoreClock(-chance.between(1_000, 2 * MINUTE))
-  },
-]
 
 function turn(): Promise<void> {
   return new Promise((resolve) => {

@@ -5,14 +5,20 @@ import { planFire } from "../../src/core/fire.ts"
 import { retry, succeed } from "../../src/core/run.ts"
 import { plannedBy } from "../../src/engine/facts.ts"
 import { runView, scheduleView } from "../../src/scheduler/views.ts"
-import { aHeartbeat, aPruning, heldRun } from "../../src/store/laws/factories.ts"
+import { Workers } from "../../src/scheduler/workers.ts"
+import { aHeartbeat, aPruning, aWorker, heldRun } from "../../src/store/laws/factories.ts"
 import { aPage, created, enqueued, pagedRuns, runById, scheduleById } from "../../src/store/laws/steps.ts"
 
 /** A store with a way to write anything into one field of a record past its own door. */
 export interface Writable {
   readonly store: Store
   /** False if the database refuses it. */
-  write(kind: "schedule" | "run", id: string, field: string, value: string | null): Promise<boolean>
+  write(
+    kind: "schedule" | "run" | "worker",
+    id: string,
+    field: string,
+    value: string | null,
+  ): Promise<boolean>
 }
 
 /** What is written: null takes the field away. */
@@ -24,7 +30,7 @@ export const DAMAGES: readonly (string | null)[] = [
 /** Law 12, Apart, for each field of a record and each thing that can be in it: the other records are served as if it weren't there. */
 export function damagedFields(
   open: () => Promise<Writable>,
-  fields: { readonly schedule: readonly string[]; readonly run: readonly string[] },
+  fields: Readonly<Record<"schedule" | "run" | "worker", readonly string[]>>,
   damagesOf: (field: string) => readonly (string | null)[] = () => DAMAGES,
 ): void {
   const each = async (field: string, check: (writable: Writable, value: string | null) => Promise<void>) => {
@@ -117,6 +123,49 @@ export function damagedFields(
       assert.ok((await store.findRuns({ ids: [good.id] }, aPage())).length <= 1)
     }),
   )
+
+  test("a finished run that ended at no time is listed after a prune, and goes by one", async () => {
+    const { store, write } = await open()
+    const bad = await enqueued(store, aRun({ scheduleId: "s1" }))
+    await store.transition((await allGiven(store)).map((run) => succeed(run, NOTHING)))
+    await write("run", bad.id, "completed_at", null)
+
+    const kept = await store.prune(aPruning())
+    const listed = await store.findRuns({}, aPage())
+    const gone = await store.prune(aPruning({ olderThanMs: -1_000_000 }))
+
+    assert.deepEqual(
+      [kept.runs, listed.map(({ id }) => id), gone.runs, await store.findRuns({ ids: [bad.id] }, aPage())],
+      [0, [bad.id], 1, []],
+    )
+  })
+
+  test.each(fields.worker)("whatever is in %s of a worker, all are listed, and it beats on", (field) =>
+    each(field, async ({ store, write }, value) => {
+      const beat = (id: string) => store.heartbeat(aHeartbeat({ worker: aWorker({ id, tasks: [id] }) }))
+      await beat("bad")
+      await beat("good")
+      if (!(await write("worker", "bad", field, value))) return
+
+      assert.ok((await offeredOf(store)).has("good"), "the other's tasks are offered")
+      await store.prune(aPruning({ silentForMs: 600_000 }))
+      await beat("bad")
+      assert.deepEqual([...(await offeredOf(store))].sort(), ["bad", "good"])
+    }),
+  )
+}
+
+/** What the workers offer, all of whom are listed. */
+async function offeredOf(store: Store): Promise<ReadonlySet<string>> {
+  const workers = new Workers({ store, tasks: new Map(), rhythm: { leaseMs: 600_000, pollMs: 600_000 } })
+  const listed = await workers.list({ afterId: null, limit: 10 })
+  // Throws where there is no such date.
+  for (const { startedAt, heartbeatAt } of listed) startedAt.toISOString() + heartbeatAt.toISOString()
+  assert.deepEqual(
+    listed.map(({ id }) => id),
+    ["bad", "good"],
+  )
+  return workers.offeredTasks()
 }
 
 const NOTHING = { message: null, details: null }

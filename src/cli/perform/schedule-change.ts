@@ -1,11 +1,11 @@
 import { defineSchedule } from "../../core/definition.ts"
 import type { ScheduleOptions } from "../../core/options.ts"
 import { unreadOptionsIn } from "../../core/unread-options.ts"
+import { checkPayload, examinePayload } from "../../scheduler/payload-check.ts"
 import { changedOptions, type ScheduleChanges } from "../../scheduler/schedule-options.ts"
 import type { Scheduler } from "../../scheduler/scheduler.ts"
 import type { CreateOptions } from "../../scheduler/steering-options.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
-import { checkPayloadOf } from "../apply-plan.ts"
 import { type ChangedValue, changedValues, changeWords } from "../changed-values.ts"
 import type { Call } from "../command.ts"
 import { createPaused } from "../created-paused.ts"
@@ -18,7 +18,7 @@ import { warnIfUnknown } from "../offered-tasks.ts"
 import { hint, nextStep, showAll } from "../output.ts"
 import { Refusal } from "../refusal.ts"
 import { nextWords, overrideWords, scheduleRows } from "../schedule-rows.ts"
-import { configOf, tasksOf, withScheduler } from "../session.ts"
+import { byName, closeTasks, configOf, tasksOf, withScheduler } from "../session.ts"
 import { definitionOf, wouldBe } from "../view-definition.ts"
 
 export async function createSchedule(call: Call): Promise<undefined> {
@@ -28,8 +28,10 @@ export async function createSchedule(call: Call): Promise<undefined> {
   const { payload, ...options } = (await optionsFrom(call, null)) as ScheduleOptions & { payload?: unknown }
   // Mistakes show before a store is made.
   const planned = wouldBe(key, options, { task, payload, now: io.clock.now() })
-  await checkPayloadOf({ id: key, task, payload }, await tasksOf((await configOf(call))?.config ?? {}, call))
+  const tasks = await tasksOf((await configOf(call))?.config ?? {}, call)
+  await checkPayload(byName(tasks), task, payload)
   if (flags.isOn("dryRun")) {
+    await examinePayload(byName(tasks), task, payload).finally(() => closeTasks(tasks))
     hint(call, `Would create ${key}. Nothing was changed.`)
     return show(call, [planned])
   }
@@ -56,8 +58,7 @@ export async function createSchedule(call: Call): Promise<undefined> {
 }
 
 export async function setSchedules(call: Call): Promise<undefined> {
-  await withScheduler(call, async ({ scheduler, loaded }) => {
-    const tasks = await tasksOf(loaded?.config ?? {}, call)
+  await withScheduler(call, async ({ scheduler, tasks }) => {
     const planned: PlannedChange[] = []
     for (const key of call.args) {
       const stored = await scheduleOf(scheduler, key)
@@ -69,8 +70,7 @@ export async function setSchedules(call: Call): Promise<undefined> {
           "See the flags: belfry schedule set --help",
         )
       planned.push({ stored, changes, values: changedBy(stored, changes, call) })
-      if (changes.payload !== undefined)
-        await checkPayloadOf({ id: key, task: stored.task, payload: changes.payload }, tasks)
+      if (changes.payload !== undefined) await examinePayload(byName(tasks), stored.task, changes.payload)
     }
     const isDry = call.flags.isOn("dryRun")
     const shown: ScheduleView[] = []

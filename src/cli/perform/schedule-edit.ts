@@ -1,7 +1,8 @@
 import { BelfryError } from "../../core/errors.ts"
 import type { AnyTask } from "../../engine/task.ts"
+import { examinePayload } from "../../scheduler/payload-check.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
-import { checkPayloadOf, type Step, stepFor } from "../apply-plan.ts"
+import { type Step, stepFor } from "../apply-plan.ts"
 import { changeWords } from "../changed-values.ts"
 import type { Call } from "../command.ts"
 import { confirm } from "../confirm.ts"
@@ -12,7 +13,7 @@ import { hint, showAll } from "../output.ts"
 import { problemOf, Refusal } from "../refusal.ts"
 import { entriesIn } from "../schedule-files.ts"
 import { overrideWords, scheduleRows } from "../schedule-rows.ts"
-import { tasksOf, withScheduler } from "../session.ts"
+import { byName, withScheduler } from "../session.ts"
 import { wouldBe } from "../view-definition.ts"
 import { yamlText } from "../yaml-text.ts"
 import { changeTo } from "./apply.ts"
@@ -27,10 +28,9 @@ export async function editSchedule(call: Call): Promise<undefined> {
       "There is no terminal to edit on.",
       `Change it with: belfry schedule set ${call.args[0]!}, or belfry apply -f FILE`,
     )
-  await withScheduler(call, async ({ scheduler, loaded }) => {
+  await withScheduler(call, async ({ scheduler, tasks }) => {
     const schedule = await scheduleOf(scheduler, call.args[0]!)
     const original = `${HEAD}${await yamlText(entryOf(schedule))}`
-    const tasks = await tasksOf(loaded?.config ?? {}, call)
     const step = await edited(call, { schedule, original, tasks })
     if (step === null || step.action !== "change") return hint(call, "Nothing was changed.")
     const changes = step.changes.map(changeWords).join(", ")
@@ -66,8 +66,9 @@ async function edited(
           `The text has to hold "${schedule.id}" and nothing else.`,
           "Keep its id.",
         )
-      await checkPayloadOf(entry.entry, tasks)
-      return stepFor(entry.entry, { ...schedule, owner: null })
+      const step = stepFor(entry.entry, { ...schedule, owner: null })
+      if (step.action === "change") await examinePayload(byName(tasks), entry.entry.task, entry.entry.payload)
+      return step
     } catch (error) {
       if (!(error instanceof BelfryError || error instanceof Refusal) || call.flags.isOn("yes")) throw error
       hint(call, problemOf(error).message)

@@ -1,10 +1,11 @@
+import { checkPayload } from "../../scheduler/payload-check.ts"
 import type { Call } from "../command.ts"
 import { instantFlag, payloadFrom, priorityFrom } from "../definition-flags.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
 import { hint, nextStep, showAll } from "../output.ts"
 import { Refusal } from "../refusal.ts"
 import { runRows } from "../run-rows.ts"
-import { tasksOf, withScheduler } from "../session.ts"
+import { byName, withScheduler } from "../session.ts"
 import { allWorkers, isOnline } from "../worker-rows.ts"
 import { followRun } from "./run-wait.ts"
 
@@ -20,14 +21,15 @@ export async function runTask(call: Call): Promise<ExitCode | undefined> {
     priorityFrom(call),
   ]
   const at = instantFlag(call, "at", io.zone)
-  return withScheduler(call, async ({ scheduler, loaded }) => {
-    const isConfigured = (await tasksOf(loaded?.config ?? {}, call)).some((task) => task.name === name)
+  return withScheduler(call, async ({ scheduler, tasks }) => {
+    const isConfigured = tasks.some((task) => task.name === name)
     const offers = (await allWorkers(scheduler)).filter(
       (worker) => isOnline(worker) && worker.tasks.includes(name),
     )
     if (!isConfigured && offers.length === 0)
       hint(call, `No worker offers "${name}" now: the run waits until one does.`)
     if (flags.isOn("dryRun")) {
+      await checkPayload(byName(tasks), name, payload)
       hint(call, `Would run ${name} with ${JSON.stringify(payload ?? null)}. Nothing was changed.`)
       return undefined
     }

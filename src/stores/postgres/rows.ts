@@ -1,5 +1,6 @@
 import type { Instant } from "../../core/instant.ts"
 import type { LogLevel, StoredLogLine, Worker } from "../../store/store.ts"
+import { readableWorker } from "../shared/readable-worker.ts"
 
 /** Rows as statements return them, and the records they stand for. Every value arrives as text: see `Database`. */
 
@@ -32,17 +33,17 @@ export const workerColumns = `
 
 export function workerOf(row: Row): Worker {
   const [id, host, pid, tasks, slots, state, startedAt, heartbeatAt, running] = row as readonly string[]
-  return {
-    id: id!,
-    host: host!,
+  return readableWorker({
+    id,
+    host,
     pid: Number(pid),
     tasks: jsonOf(tasks!),
     slots: Number(slots),
-    state: state as Worker["state"],
+    state,
     startedAt: instantOf(startedAt!),
     heartbeatAt: instantOf(heartbeatAt!),
     running: Number(running),
-  }
+  })
 }
 
 export function logLineOf([attempt, number, at, level, message, fields]: Row): StoredLogLine {

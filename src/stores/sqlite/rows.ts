@@ -14,6 +14,7 @@ import { assertSoundRun } from "../../core/sound.ts"
 import { unreadableRun } from "../../core/unreadable.ts"
 import type { LogLevel, StoredLogLine, Worker } from "../../store/store.ts"
 import { finite, jsonText, unreadableBecause } from "../shared/apart.ts"
+import { readableWorker } from "../shared/readable-worker.ts"
 import type { Value } from "./driver.ts"
 
 /** Rows as the tables have them, and the records they stand for. */
@@ -164,6 +165,8 @@ export function withAttempt(
   return [...run.attempts, attempt].slice(-ATTEMPTS_KEPT)
 }
 
+export const WORKER_COLUMNS = "id, host, pid, tasks, slots, state, started_at, heartbeat_at, running"
+
 export interface WorkerRow {
   readonly id: string
   readonly host: string
@@ -176,15 +179,13 @@ export interface WorkerRow {
   readonly running: number
 }
 
-export function workerOf(row: WorkerRow): Worker {
-  const { id, host, pid, slots, running } = row
-  return {
-    ...{ id, host, pid, slots, running },
-    tasks: parseOrNothing<readonly string[]>(row.tasks) ?? [],
-    state: row.state as Worker["state"],
-    startedAt: row.started_at,
-    heartbeatAt: row.heartbeat_at,
-  }
+export function workerOf({
+  tasks,
+  started_at: startedAt,
+  heartbeat_at: heartbeatAt,
+  ...rest
+}: WorkerRow): Worker {
+  return readableWorker({ ...rest, tasks: parseOrNothing(tasks), startedAt, heartbeatAt })
 }
 
 export interface LogRow {

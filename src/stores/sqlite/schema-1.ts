@@ -105,6 +105,9 @@ export const FIRST_SCHEMA = `
   create index belfry_runs_created on belfry_runs (created_at);
   create index belfry_runs_state on belfry_runs (state, created_at);
   create index belfry_runs_completed on belfry_runs (completed_at) where completed_at is not null;
+  -- Runs that somebody finished by hand: nearly always empty.
+  create index belfry_runs_without_end on belfry_runs (created_at)
+    where completed_at is null and state not in ('pending', 'running');
   create index belfry_runs_schedule_created on belfry_runs (schedule_id, created_at) where schedule_id is not null;
   create index belfry_runs_schedule_scheduled on belfry_runs (schedule_id, scheduled_for)
     where schedule_id is not null and scheduled_for is not null;

@@ -1,18 +1,15 @@
-import pg from "pg"
-import { afterAll, beforeAll } from "vitest"
-import { migratedDatabase } from "../../support/fresh-database.ts"
+import type { PostgresStore } from "belfry/postgres"
+import type pg from "pg"
+import { beforeAll } from "vitest"
 import { DAMAGES, damagedFields, type Writable } from "../damaged-fields.ts"
-import { makeStore } from "./scratch.ts"
+import { openBothDoors } from "./two-doors.ts"
 
 let psql: pg.Client
-let store: ReturnType<typeof makeStore>
+let store: PostgresStore
 
 beforeAll(async () => {
-  const url = await migratedDatabase()
-  store = makeStore(url)
-  await store.open()
-  psql = new pg.Client(url)
-  await psql.connect()
+  const both = await openBothDoors()
+  ;({ store, psql } = both)
   // What is in JSON is read whatever it is, also where a constraint would have refused it: it may be older than the constraint.
   const { rows } = await psql.query(`
     select format('alter table %s drop constraint %I', conrelid::regclass, conname) as statement
@@ -21,8 +18,8 @@ beforeAll(async () => {
       and contype = 'c'
       and pg_get_constraintdef(oid) ~ 'jsonb|are_overrides|is_pause'`)
   for (const { statement } of rows) await psql.query(statement)
+  return both.close
 })
-afterAll(() => Promise.all([store.close(), psql.end()]))
 
 const JSONB = ["missed", "retry", "progress", "details", "attempts", "payload"]
 const INSTANTS = [
@@ -43,6 +40,7 @@ const SCHEDULE_INSTANTS = [
   "finished_at",
   "last_run_at",
 ]
+const WORKER_INSTANTS = ["started_at", "heartbeat_at"]
 
 const JSON_DAMAGES = [
   ...[
@@ -72,14 +70,18 @@ const INSTANT_DAMAGES = [
   "4713-01-01 BC",
   null,
 ]
+const LIST_DAMAGES = ["{}", "{NULL}", "{{a,b},{c,d}}", null]
 
 function damagesOf(field: string): readonly (string | null)[] {
   if ([...JSONB, ...SCHEDULE_JSONB].includes(field)) return JSON_DAMAGES
-  return [...INSTANTS, ...SCHEDULE_INSTANTS].includes(field) ? INSTANT_DAMAGES : DAMAGES
+  if (field === "tasks") return LIST_DAMAGES
+  return [...INSTANTS, ...SCHEDULE_INSTANTS, ...WORKER_INSTANTS].includes(field) ? INSTANT_DAMAGES : DAMAGES
 }
 
 async function open(): Promise<Writable> {
-  await psql.query("delete from belfry.runs; delete from belfry.schedules; delete from belfry.shares")
+  await psql.query(
+    "delete from belfry.runs; delete from belfry.schedules; delete from belfry.shares; delete from belfry.workers",
+  )
   return {
     store,
     async write(kind, id, field, value) {
@@ -127,6 +129,7 @@ damagedFields(
       ],
       ...["outcome", "triggered_by", "worker_id"],
     ],
+    worker: ["host", "pid", "tasks", "slots", "state", "running", ...WORKER_INSTANTS],
   },
   damagesOf,
 )

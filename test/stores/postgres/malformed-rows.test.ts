@@ -1,9 +1,7 @@
 import assert from "node:assert/strict"
-import pg from "pg"
-import { afterAll, beforeAll, test } from "vitest"
-import { migratedDatabase } from "../../support/fresh-database.ts"
-import { makeStore } from "./scratch.ts"
-import { DAILY, TwoDoors } from "./two-doors.ts"
+import type pg from "pg"
+import { beforeAll, test } from "vitest"
+import { DAILY, openBothDoors, type TwoDoors } from "./two-doors.ts"
 
 /**
  * Rows that nobody should write. Each is refused by a constraint that says what is wrong, or is shown on the row; the schedule
@@ -12,18 +10,12 @@ import { DAILY, TwoDoors } from "./two-doors.ts"
 
 let doors: TwoDoors
 let psql: pg.Client
-let close: () => Promise<unknown>
 
 beforeAll(async () => {
-  const url = await migratedDatabase()
-  const store = makeStore(url)
-  await store.open()
-  psql = new pg.Client(url)
-  await psql.connect()
-  doors = new TwoDoors(store, psql)
-  close = () => Promise.all([store.close(), psql.end()])
+  const both = await openBothDoors()
+  ;({ psql, doors } = both)
+  return both.close
 })
-afterAll(() => close())
 
 const triggers = (...list: readonly unknown[]) => `'${JSON.stringify(list)}'`
 

@@ -1,11 +1,9 @@
 import assert from "node:assert/strict"
 import type { PostgresStore } from "belfry/postgres"
-import pg from "pg"
-import { afterAll, afterEach, beforeAll, beforeEach, describe, test } from "vitest"
+import type pg from "pg"
+import { afterEach, beforeAll, beforeEach, describe, test } from "vitest"
 import { planFire } from "../../../src/core/fire.ts"
-import { migratedDatabase } from "../../support/fresh-database.ts"
-import { makeStore } from "./scratch.ts"
-import { DAY, NOON, scheduleIn, TwoDoors } from "./two-doors.ts"
+import { DAY, NOON, openBothDoors, scheduleIn, type TwoDoors } from "./two-doors.ts"
 
 /** A transaction of somebody else's that has triggered a schedule, and takes its time. */
 
@@ -13,19 +11,13 @@ let store: PostgresStore
 let psql: pg.Client
 let other: pg.Client
 let doors: TwoDoors
-let close: () => Promise<unknown>
 
 beforeAll(async () => {
-  const url = await migratedDatabase()
-  store = makeStore(url)
-  await store.open()
-  psql = new pg.Client(url)
-  other = new pg.Client(url)
-  await Promise.all([psql.connect(), other.connect()])
-  doors = new TwoDoors(store, psql)
-  close = () => Promise.all([store.close(), psql.end(), other.end()])
+  const both = await openBothDoors()
+  ;({ store, psql, doors } = both)
+  other = await both.connect()
+  return both.close
 })
-afterAll(() => close())
 beforeEach(() => psql.query("delete from belfry.schedules; delete from belfry.runs"))
 // Whatever a test leaves open would keep the next one waiting.
 afterEach(() => other.query("rollback"))

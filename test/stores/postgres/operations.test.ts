@@ -1,10 +1,16 @@
 import assert from "node:assert/strict"
 import type { PostgresStore } from "belfry/postgres"
-import pg from "pg"
-import { afterAll, beforeAll, describe, test } from "vitest"
-import { migratedDatabase } from "../../support/fresh-database.ts"
-import { makeStore } from "./scratch.ts"
-import { DAILY, DAY, NOON, type Operation, type Situation, TwoDoors } from "./two-doors.ts"
+import type pg from "pg"
+import { beforeAll, describe, test } from "vitest"
+import {
+  DAILY,
+  DAY,
+  NOON,
+  type Operation,
+  openBothDoors,
+  type Situation,
+  type TwoDoors,
+} from "./two-doors.ts"
 
 /** One meaning for each operation, whichever door it comes through. */
 
@@ -237,18 +243,12 @@ const BEGINNINGS: Readonly<Record<string, Operation>> = {
 let store: PostgresStore
 let psql: pg.Client
 let doors: TwoDoors
-let close: () => Promise<unknown>
 
 beforeAll(async () => {
-  const url = await migratedDatabase()
-  store = makeStore(url)
-  await store.open()
-  psql = new pg.Client(url)
-  await psql.connect()
-  doors = new TwoDoors(store, psql)
-  close = () => Promise.all([store.close(), psql.end()])
+  const both = await openBothDoors()
+  ;({ store, psql, doors } = both)
+  return both.close
 })
-afterAll(() => close())
 
 for (const [situation, where] of Object.entries(SITUATIONS)) {
   describe(`of a schedule that is ${situation}`, () => {

@@ -1,11 +1,9 @@
 import assert from "node:assert/strict"
 import { createScheduler, defineTask, type ScheduleView, silentLogger } from "belfry"
 import type { PostgresStore } from "belfry/postgres"
-import pg from "pg"
-import { afterAll, beforeAll, beforeEach, describe, test } from "vitest"
-import { migratedDatabase } from "../../support/fresh-database.ts"
-import { makeStore } from "./scratch.ts"
-import { DAILY, TwoDoors } from "./two-doors.ts"
+import type pg from "pg"
+import { beforeAll, beforeEach, describe, test } from "vitest"
+import { DAILY, openBothDoors, type TwoDoors } from "./two-doors.ts"
 
 /** The column `options` is in the words of `schedules.create`, whoever wrote it. */
 
@@ -14,18 +12,12 @@ const MINUTE = 60_000
 let store: PostgresStore
 let psql: pg.Client
 let doors: TwoDoors
-let close: () => Promise<unknown>
 
 beforeAll(async () => {
-  const url = await migratedDatabase()
-  store = makeStore(url)
-  await store.open()
-  psql = new pg.Client(url)
-  await psql.connect()
-  doors = new TwoDoors(store, psql)
-  close = () => Promise.all([store.close(), psql.end()])
+  const both = await openBothDoors()
+  ;({ store, psql, doors } = both)
+  return both.close
 })
-afterAll(() => close())
 beforeEach(() => psql.query("delete from belfry.schedules; delete from belfry.runs"))
 
 const task = defineTask({ name: "report", run: () => undefined })

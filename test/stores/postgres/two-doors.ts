@@ -1,6 +1,6 @@
 import { createScheduler, defineTask, type Scheduler, silentLogger } from "belfry"
 import type { PostgresStore } from "belfry/postgres"
-import type pg from "pg"
+import pg from "pg"
 import * as z from "zod"
 import { defineSchedule, newSchedule } from "../../../src/core/definition.ts"
 import { planFire } from "../../../src/core/fire.ts"
@@ -8,6 +8,8 @@ import type { ScheduleOptions } from "../../../src/core/options.ts"
 import { cancelsOf } from "../../../src/core/plan.ts"
 import type { Schedule } from "../../../src/core/schedule.ts"
 import { plannedBy } from "../../../src/engine/facts.ts"
+import { migratedDatabase } from "../../support/fresh-database.ts"
+import { makeStore } from "./scratch.ts"
 
 /** The same thing done by the API and by SQL, on the same schedule, and what is in the database then. */
 
@@ -41,6 +43,33 @@ export interface Done {
   readonly schedule: object | null
   readonly runs: readonly object[]
   readonly isRefused: boolean
+}
+
+/** A store on a database of its own, and another program there. */
+export interface BothDoors {
+  readonly store: PostgresStore
+  readonly psql: pg.Client
+  readonly doors: TwoDoors
+  /** One more connection of the other program's. */
+  connect(): Promise<pg.Client>
+  close(): Promise<unknown>
+}
+
+/** For all tests of a file: opened by `beforeAll`, which closes it again if `close` is returned to it. */
+export async function openBothDoors(): Promise<BothDoors> {
+  const url = await migratedDatabase()
+  const store = makeStore(url)
+  await store.open()
+  const clients: pg.Client[] = []
+  const connect = async () => {
+    const client = new pg.Client(url)
+    clients.push(client)
+    await client.connect()
+    return client
+  }
+  const psql = await connect()
+  const close = () => Promise.all([store.close(), ...clients.map((client) => client.end())])
+  return { store, psql, doors: new TwoDoors(store, psql), connect, close }
 }
 
 export class TwoDoors {

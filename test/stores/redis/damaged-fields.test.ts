@@ -3,6 +3,11 @@ import { DAMAGES, damagedFields } from "../damaged-fields.ts"
 import { aClient, anOpenStore } from "./scratch.ts"
 
 const { url } = freshPrefix()
+/** JSON that isn't what a worker says of itself. */
+const ABOUT_DAMAGES = ["host", "pid", "tasks", "slots", "state"].flatMap((name) =>
+  [null, 7, "x", [null], [7], {}].map((value) => JSON.stringify({ [name]: value })),
+)
+
 let client: ReturnType<typeof aClient>
 
 damagedFields(
@@ -59,6 +64,7 @@ damagedFields(
       ],
       ...["confirmed_attempt", "more"],
     ],
+    worker: ["about", "started_at", "heartbeat_at", "running"],
   },
-  () => DAMAGES,
+  (field) => (field === "about" ? [...DAMAGES, ...ABOUT_DAMAGES] : DAMAGES),
 )

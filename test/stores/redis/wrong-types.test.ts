@@ -75,16 +75,31 @@ describe("the key of one record", () => {
     },
   )
 
-  test.each(["about", "whole"])("a worker's, %s: the others are listed", async (damage) => {
+  test.each(["about", "whole"])("a worker's, %s: all are listed, and it beats on", async (damage) => {
     const { store, client, prefix } = await aFreshStore()
     for (const id of ["bad", "good"]) await store.heartbeat(aHeartbeat({ worker: aWorker({ id }) }))
     await (damage === "about"
       ? client.hset(`${prefix}:workers:bad`, "about", "{damaged")
       : client.set(`${prefix}:workers:bad`, "text"))
 
-    const workers = await store.findWorkers({ afterId: null, limit: 10 })
+    const damaged = await store.findWorkers({ afterId: null, limit: 10 })
+    await store.heartbeat(aHeartbeat({ worker: aWorker({ id: "bad" }) }))
+    const mended = await store.findWorkers({ afterId: null, limit: 10 })
 
-    assert.ok(workers.some(({ id }) => id === "good"))
+    assert.deepEqual(
+      damaged.map(({ id, tasks }) => [id, tasks]),
+      [
+        ["bad", []],
+        ["good", ["report"]],
+      ],
+    )
+    assert.deepEqual(
+      mended.map(({ id, tasks }) => [id, tasks]),
+      [
+        ["bad", ["report"]],
+        ["good", ["report"]],
+      ],
+    )
   })
 
   test("a queue's: the runs of other tasks are given", async () => {

@@ -1,5 +1,5 @@
 import { onTestFinished } from "vitest"
-import { RUN_COLUMNS } from "../../../src/stores/sqlite/rows.ts"
+import { RUN_COLUMNS, WORKER_COLUMNS } from "../../../src/stores/sqlite/rows.ts"
 import { SCHEDULE_COLUMNS } from "../../../src/stores/sqlite/schedule-rows.ts"
 import { damagedFields } from "../damaged-fields.ts"
 import { aStoreAndItsDatabase } from "./scratch.ts"
@@ -15,7 +15,9 @@ damagedFields(
     onTestFinished(finished)
     opened ??= await aStoreAndItsDatabase(":memory:")
     const { store, database } = opened
-    database.exec("delete from belfry_runs; delete from belfry_schedules; delete from belfry_shares")
+    database.exec(
+      "delete from belfry_runs; delete from belfry_schedules; delete from belfry_shares; delete from belfry_workers",
+    )
     return {
       store,
       async write(kind, id, field, value) {
@@ -30,7 +32,7 @@ damagedFields(
       },
     }
   },
-  { schedule: columnsIn(SCHEDULE_COLUMNS), run: columnsIn(RUN_COLUMNS) },
+  { schedule: columnsIn(SCHEDULE_COLUMNS), run: columnsIn(RUN_COLUMNS), worker: columnsIn(WORKER_COLUMNS) },
 )
 
 function columnsIn(list: string): readonly string[] {

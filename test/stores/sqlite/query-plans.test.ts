@@ -13,7 +13,7 @@ import { SELECT_EXISTS, SELECT_HOLDER } from "../../../src/stores/sqlite/stateme
 import { countQuery, runsQueries } from "../../../src/stores/sqlite/statements/finding.ts"
 import { SELECT_STEPS } from "../../../src/stores/sqlite/statements/firing.ts"
 import { SELECT_LINES } from "../../../src/stores/sqlite/statements/logs.ts"
-import { SELECT_OLD } from "../../../src/stores/sqlite/statements/pruning.ts"
+import { SELECT_OLD, UPDATE_WITHOUT_END } from "../../../src/stores/sqlite/statements/pruning.ts"
 import { schedulesQuery } from "../../../src/stores/sqlite/statements/schedules.ts"
 import { SELECT_CHANGED } from "../../../src/stores/sqlite/statements/transition.ts"
 import { aDatabase, anOpenStore, aPath } from "./scratch.ts"
@@ -61,6 +61,7 @@ const QUERIES: readonly [string, string, RegExp][] = [
     SELECT_OLD,
     /INDEX belfry_runs_completed[\s\S]*newer USING COVERING INDEX belfry_runs_schedule_completed/,
   ],
+  ["finished runs without an end", UPDATE_WITHOUT_END, /USING (COVERING )?INDEX belfry_runs_without_end/],
   ["a page of a log", SELECT_LINES, /USING PRIMARY KEY \(run_id=\? AND \(attempt,number\)>\(\?,\?\)\)/],
   ["a page of runs", runsQuery({}, PAGE).sql, /INDEX belfry_runs_created/],
   [

@@ -1,10 +1,13 @@
-import { CLOCK } from "../rows.ts"
+import { CLOCK, NOW } from "../rows.ts"
 import { engineFunction } from "./engine-function.ts"
 
 /**
  * Looks at the next few finished runs by runs_completed, from a place on, and deletes those that needn't stay, each with its
  * log. The newest of its schedule are counted by runs_schedule_completed, as far as is needed to know. Those that their schedule
  * hasn't settled stay, too.
+ *
+ * A finished run without completed_at was ended by hand, such as by an update of its state. No index lists or prunes it. So it
+ * gets its end here, when it is noticed, by runs_without_end: that index is empty unless there are such runs.
  */
 export const PRUNE = engineFunction({
   name: "prune",
@@ -12,6 +15,18 @@ export const PRUNE = engineFunction({
   takes:
     "older_than_ms bigint, up_to bigint, keep_per_schedule bigint, after_at bigint, after_id text, bite integer",
   returns: "deleted bigint, run_id text, completed_at timestamptz",
+  before: `
+    update belfry.runs
+    set completed_at = ${NOW}
+    where id in (
+      select r.id
+      from belfry.runs as r
+      where r.completed_at is null
+        and r.state not in ('pending', 'running')
+      order by r.created_at
+      limit $6
+      for update skip locked
+    );`,
   body: `
   with ${CLOCK},
   page as materialized (

@@ -194,6 +194,9 @@ export const TABLES = `
   create index runs_pending on belfry.runs (created_at) where state = 'pending';
   create index runs_finished on belfry.runs (created_at) where completed_at is not null;
   create index runs_completed on belfry.runs (completed_at) where completed_at is not null;
+  -- Runs that somebody finished by hand: nearly always empty.
+  create index runs_without_end on belfry.runs (created_at)
+    where completed_at is null and state not in ('pending', 'running');
   create index runs_unusual on belfry.runs (state, created_at) where state in ('failed', 'cancelled', 'skipped');
   -- With the id, in the order of a schedule's pages: else a page may sort all that is older.
   create index runs_schedule on belfry.runs (schedule_id, scheduled_for, id) where schedule_id is not null;

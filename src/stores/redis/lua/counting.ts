@@ -21,6 +21,20 @@ local function count_running(key, change)
   running[key] = (running[key] or 0) + change
 end
 
+-- How many with this key are running, by the runs themselves as they are written now. Those that hold the key of their schedule
+-- alone are found by it. It looks at all unfinished runs of the key, so it is done only where the count can't be read.
+local function recount_running(key)
+  local count = 0
+  for _, id in ipairs(redis.pcall('ZRANGE', prefix .. ':unfinished:' .. key, 0, -1)) do
+    if fields_in(prefix .. ':runs:' .. id, 'state')[1] == 'running' then
+      count = count + 1
+    end
+  end
+  local holder = call('HGET', prefix .. ':live', key)
+  local single = holder and fields_in(prefix .. ':runs:' .. holder, 'state', 'single') or {}
+  return single[1] == 'running' and single[2] and count + 1 or count
+end
+
 local function write_counts()
   -- What all tasks have in common is the count of all runs.
   local changes = by_schedule
@@ -33,6 +47,6 @@ local function write_counts()
     changes[state .. ':all'] = all
   end
   write_changes(COUNTS, changes)
-  write_changes(RUNNING, running)
+  write_changes(RUNNING, running, recount_running)
 end
 `

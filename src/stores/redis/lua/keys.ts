@@ -28,6 +28,12 @@ local function number_or(value, otherwise)
   return value and tonumber(value) and value or otherwise
 end
 
+-- How many there are, as it is stored; nothing if that was written past our door, and is no count.
+local function count_in(stored)
+  local count = tonumber(stored or 0)
+  return count and count >= 0 and count < 2 ^ 53 and count % 1 == 0 and count
+end
+
 -- Nothing is sent as '', a text with a '=' before it.
 local function text_of(value)
   return value ~= '' and string.sub(value, 2)

@@ -52,14 +52,20 @@ local function move(member)
   moved[member] = true
 end
 
-local function write_sums(hash, fields, changes)
+local function write_sums(hash, fields, changes, recount)
   local changed, length, emptied = {}, 0, {}
   local stored = call('HMGET', hash, unpack(fields))
   for index, field in ipairs(fields) do
-    local sum = (stored[index] or 0) + changes[index]
+    local count = count_in(stored[index])
+    local sum
+    if count then
+      sum = count + changes[index]
+    else
+      sum = recount and recount(field)
+    end
     if sum == 0 then
       emptied[#emptied + 1] = field
-    else
+    elseif sum then
       changed[length + 1], changed[length + 2] = field, whole(sum)
       length = length + 2
     end
@@ -72,8 +78,9 @@ local function write_sums(hash, fields, changes)
   end
 end
 
--- Adds each change to its field; a field that comes to nought goes.
-local function write_changes(hash, changes_by_field)
+-- Adds each change to its field; a field that comes to nought goes. A field that holds no count is counted again, or stays
+-- as it is, so that nobody relies on it.
+local function write_changes(hash, changes_by_field, recount)
   local fields, changes, length = {}, {}, 0
   for field, change in pairs(changes_by_field) do
     if change ~= 0 then
@@ -81,12 +88,12 @@ local function write_changes(hash, changes_by_field)
       fields[length], changes[length] = field, change
     end
     if length == CHUNK / 2 then
-      write_sums(hash, fields, changes)
+      write_sums(hash, fields, changes, recount)
       fields, changes, length = {}, {}, 0
     end
   end
   if length > 0 then
-    write_sums(hash, fields, changes)
+    write_sums(hash, fields, changes, recount)
   end
 end
 `

@@ -41,13 +41,24 @@ local function key_of(run)
   return run[FURTHER] and run[FURTHER][THEN.concurrency_key]
 end
 
+-- The run whose key it is either has its place, or takes one: fewer than one is no count, either.
+local function add_running(key, change)
+  local running = redis.pcall('HINCRBY', RUNNING, key, change)
+  if type(running) == 'number' and running > 0 and count_in(running) then
+    return running
+  end
+  running = recount_running(key) + change
+  call('HSET', RUNNING, key, whole(running))
+  return running
+end
+
 -- False where the key is full. A silent worker's run holds it already, and is not in its own way.
 local function take_key(run)
   local key, limit, was_running = key_of(run), run[LIMIT], run[STATE] == 'running'
   if not key or (was_running and not limit) then
     return true
   end
-  local running = call('HINCRBY', RUNNING, key, was_running and 0 or 1)
+  local running = add_running(key, was_running and 0 or 1)
   if limit and running > tonumber(limit) then
     if not was_running then
       call('HINCRBY', RUNNING, key, -1)

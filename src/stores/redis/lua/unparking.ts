@@ -25,9 +25,21 @@ local function next_waiting(waiting, room)
   return found, false
 end
 
+local function remove_place(key, place)
+  call('SREM', prefix .. ':parked:' .. key, place)
+  if call('EXISTS', prefix .. ':parked:' .. key) == 0 then
+    call('SREM', prefix .. ':parked', key)
+  end
+end
+
 local function unpark_of(key, place)
   local limit, priority, task = string.match(place, '^(%-?%d+):(%-?%d+):(.*)$')
-  local room = math.min(limit - (call('HGET', RUNNING, key) or 0), ROOM_MAX)
+  if not limit then
+    -- Written past our door: no run waits in such a place.
+    return remove_place(key, place)
+  end
+  local running = count_in(call('HGET', RUNNING, key)) or recount_running(key)
+  local room = math.min(limit - running, ROOM_MAX)
   if room <= 0 then
     return
   end
@@ -37,10 +49,7 @@ local function unpark_of(key, place)
     news.runs = true
   end
   if is_all then
-    call('SREM', prefix .. ':parked:' .. key, place)
-    if call('EXISTS', prefix .. ':parked:' .. key) == 0 then
-      call('SREM', prefix .. ':parked', key)
-    end
+    remove_place(key, place)
   end
 end
 

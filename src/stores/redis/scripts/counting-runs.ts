@@ -7,7 +7,8 @@ import { indexesFor } from "../run-indexes.ts"
 import { marked, scriptOf } from "../script.ts"
 import { type Place, runsById, type WalkReply, walk } from "./reading-runs.ts"
 
-// Arguments: the key whose single run isn't among the counts, and which counts. Answers that run's state, and the counts.
+// Arguments: the key whose single run isn't among the counts, and which counts. Answers that run's state, and the
+// counts; nothing if one of them was written past our door, and is no count.
 const COUNTS = scriptOf(
   RUNS,
   `
@@ -16,11 +17,17 @@ local _, single
 if key then
   _, single = single_of(key)
 end
-return { single and single.state or false, unpack(call('HMGET', COUNTS, unpack(ARGV, 2))) }
+local counts = call('HMGET', COUNTS, unpack(ARGV, 2))
+for _, count in ipairs(counts) do
+  if not count_in(count) then
+    return false
+  end
+end
+return { single and single.state or false, unpack(counts) }
 `,
 )
 
-type CountsReply = readonly [single: RunState | null, ...counts: (string | null)[]]
+type CountsReply = readonly [single: RunState | null, ...counts: (string | null)[]] | null
 
 type Counts = Record<RunState, number>
 
@@ -31,10 +38,8 @@ export async function countRuns(connection: Connection, filter: RunFilter): Prom
   const field = keptCountOf(filter)
   if (filter.ids !== undefined) {
     for (const { state } of await runsById(connection, filter)) counts[state]++
-  } else if (field === null) {
+  } else if (field === null || !(await countByField(connection, filter, field, counts))) {
     await countByWalking(connection, filter, counts)
-  } else {
-    await countByField(connection, filter, field, counts)
   }
   return counts
 }
@@ -46,18 +51,22 @@ function keptCountOf({ scheduleId, task, triggeredBy, concurrencyKey }: RunFilte
   return task === undefined ? `:schedule:${scheduleId}` : null
 }
 
+/** False if what is kept can't be read. */
 async function countByField(
   connection: Connection,
   { scheduleId, states = STATES }: RunFilter,
   field: string,
   counts: Counts,
-): Promise<void> {
+): Promise<boolean> {
   const singleKey = scheduleId === undefined ? null : concurrencyKeyOf(scheduleId)
   const fields = STATES.map((state) => state + field)
-  const [single, ...kept] = await connection.run<CountsReply>(COUNTS, [marked(singleKey), ...fields])
+  const reply = await connection.run<CountsReply>(COUNTS, [marked(singleKey), ...fields])
+  if (reply === null) return false
+  const [single, ...kept] = reply
   for (const [index, state] of STATES.entries()) {
     if (states.includes(state)) counts[state] = Number(kept[index]) + (single === state ? 1 : 0)
   }
+  return true
 }
 
 async function countByWalking(connection: Connection, filter: RunFilter, counts: Counts): Promise<void> {

@@ -1,8 +1,10 @@
 import type { Heartbeat, HeartbeatAnswer, HeldRun, Worker } from "../../../store/store.ts"
+import { readableWorker } from "../../shared/readable-worker.ts"
 import type { Connection } from "../connection.ts"
 import { KEYS } from "../lua/keys.ts"
 import { SETS } from "../lua/sets.ts"
 import type { Memory } from "../memory.ts"
+import { numberOf } from "../run-rows.ts"
 import { scriptOf, slicesOf } from "../script.ts"
 
 // Arguments: the worker, whether it leaves, what it says of itself, how many runs it holds, the version it has seen; then those
@@ -21,6 +23,10 @@ if ARGV[2] == '1' then
   call('ZREM', prefix .. ':worker-ids', worker)
   call('ZREM', prefix .. ':worker-beats', worker)
 else
+  -- A key that holds something else than a hash would fail the call, and cost the worker all its leases.
+  if call('TYPE', key).ok ~= 'hash' then
+    call('DEL', key)
+  end
   call('HSETNX', key, 'started_at', now)
   call('HSET', key, 'heartbeat_at', now, 'about', ARGV[3], 'running', ARGV[4])
   call('ZADD', prefix .. ':worker-ids', 0, worker)
@@ -88,16 +94,19 @@ local found = {}
 local after = ARGV[1] == '' and '-' or '(' .. text_of(ARGV[1])
 for _, id in ipairs(call('ZRANGEBYLEX', prefix .. ':worker-ids', after, '+', 'LIMIT', 0, ARGV[2])) do
   local fields = fields_in(prefix .. ':workers:' .. id, 'about', 'started_at', 'heartbeat_at', 'running')
-  if fields[1] then
-    fields[5] = id
-    found[#found + 1] = fields
-  end
+  found[#found + 1] = { fields[1] or false, fields[2] or false, fields[3] or false, fields[4] or false, id }
 end
 return found
 `,
 )
 
-type WorkerRow = readonly [about: string, startedAt: string, heartbeatAt: string, running: string, id: string]
+type WorkerRow = readonly [
+  about: string | null,
+  startedAt: string | null,
+  heartbeatAt: string | null,
+  running: string | null,
+  id: string,
+]
 
 export async function findWorkers(
   connection: Connection,
@@ -107,24 +116,21 @@ export async function findWorkers(
     afterId === null ? "" : `=${afterId}`,
     limit,
   ])
-  return rows.map(([about, startedAt, heartbeatAt, running, id]) => ({
-    id,
-    ...aboutOf(about),
-    startedAt: Number(startedAt),
-    heartbeatAt: Number(heartbeatAt),
-    running: Number(running),
-  }))
+  return rows.map(([about, startedAt, heartbeatAt, running, id]) =>
+    readableWorker({
+      ...aboutOf(about ?? ""),
+      id,
+      startedAt: numberOf(startedAt),
+      heartbeatAt: numberOf(heartbeatAt),
+      running: numberOf(running),
+    }),
+  )
 }
 
-type About = Pick<Worker, "host" | "pid" | "tasks" | "slots" | "state">
-
-const NOTHING_SAID: About = { host: "", pid: 0, tasks: [], slots: 0, state: "active" }
-
-/** Its next heartbeat writes it anew; until then one that can't be read must not hide the other workers. */
-function aboutOf(text: string): About {
+function aboutOf(text: string): object {
   try {
-    return { ...NOTHING_SAID, ...(JSON.parse(text) as About) }
+    return Object(JSON.parse(text))
   } catch {
-    return NOTHING_SAID
+    return {}
   }
 }

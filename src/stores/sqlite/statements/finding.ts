@@ -4,10 +4,18 @@ import { DATE_MAX } from "../../../core/sound.ts"
 import type { OccurrencePage, OccurrenceRecord, RunFilter, RunPage, Worker } from "../../../store/store.ts"
 import type { Connection } from "../connection.ts"
 import type { Value } from "../driver.ts"
-import { parseOrNothing, RUN_COLUMNS, type RunRow, readableRunOf, type WorkerRow, workerOf } from "../rows.ts"
+import {
+  parseOrNothing,
+  RUN_COLUMNS,
+  type RunRow,
+  readableRunOf,
+  WORKER_COLUMNS,
+  type WorkerRow,
+  workerOf,
+} from "../rows.ts"
 
 const SELECT_WORKERS = `
-  select id, host, pid, tasks, slots, state, started_at, heartbeat_at, running
+  select ${WORKER_COLUMNS}
   from belfry_workers
   where id > ?
   order by id

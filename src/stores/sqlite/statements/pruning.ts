@@ -10,6 +10,20 @@ export interface Place {
 
 export const FROM_THE_OLDEST: Place = { completedAt: Number.MIN_SAFE_INTEGER, id: "" }
 
+// A finished run without its end was ended by hand, such as by an update of its state. It is pruned by no index, so it gets its
+// end when it is noticed. By belfry_runs_without_end, which is empty unless there are such runs.
+export const UPDATE_WITHOUT_END = `
+  update belfry_runs
+  set completed_at = ?
+  where rowid in (
+    select rowid
+    from belfry_runs
+    where completed_at is null
+      and state not in ('pending', 'running')
+    order by created_at
+    limit ?
+  )`
+
 // By belfry_runs_completed, from a place on. The newest of its schedule are counted by belfry_runs_schedule_completed, as
 // far as is needed to know. Those that their schedule hasn't settled stay, too.
 export const SELECT_OLD = `
@@ -66,6 +80,7 @@ export function pruneRuns(
   now: Instant,
 ): { runs: number; next: Place | null } {
   const { keepPerSchedule, olderThanMs } = request
+  connection.prepare(UPDATE_WITHOUT_END).run(now, BITE)
   const rows = connection
     .prepare(SELECT_OLD)
     .all(keepPerSchedule, keepPerSchedule, from.completedAt, from.id, now - olderThanMs, BITE) as OldRow[]
