@@ -142,20 +142,19 @@ function spansOfYear(formatter: Intl.DateTimeFormat, year: number): readonly Spa
   const until = startOfYear(year + 1)
   const stretches = constantStretches(formatter, from - MARGIN, until + MARGIN)
 
-  return stretches
-    .map((stretch, index) => {
-      const start = Math.max(stretch.from, from)
-      const seen = Math.max(...stretches.slice(0, index).map((earlier) => earlier.until + earlier.offset))
-      return {
-        from: start,
-        until: Math.min(stretch.until, until),
-        offset: stretch.offset,
-        // Where the year's edge cut the stretch the clock ran on: no gap begins there, though an overlap may still last.
-        seenUntil: stretch.from < from ? Math.max(seen, start + stretch.offset) : seen,
-        repeatsFrom: Math.min(...stretches.slice(index + 1).map((later) => later.from + later.offset)),
-      }
-    })
-    .filter((span) => span.from < span.until)
+  // A stretch in the margin becomes a span that no instant is in.
+  return stretches.map((stretch, index) => {
+    const start = Math.max(stretch.from, from)
+    const seen = Math.max(...stretches.slice(0, index).map((earlier) => earlier.until + earlier.offset))
+    return {
+      from: start,
+      until: Math.min(stretch.until, until),
+      offset: stretch.offset,
+      // Where the year's edge cut the stretch the clock ran on: no gap begins there, though an overlap may still last.
+      seenUntil: stretch.from < from ? Math.max(seen, start + stretch.offset) : seen,
+      repeatsFrom: Math.min(...stretches.slice(index + 1).map((later) => later.from + later.offset)),
+    }
+  })
 }
 
 function startOfYear(year: number): Instant {

@@ -2,6 +2,7 @@ import { assert, describe, test } from "vitest"
 import { NOW, told } from "../../../test/support/told-lints.ts"
 import { DAY, LATEST } from "../instant.ts"
 import type { CronOptions } from "./cron.ts"
+import { lintZone } from "./lint-zone.ts"
 
 /** What lints say, and where. */
 
@@ -106,6 +107,10 @@ test("a zone that is ahead of UTC has a minus in its name", () => {
   assert.deepEqual(told("0 12 * * *", { options: { timezone: "Etc/GMT-14" } }), [
     'L09 warn: Time zone "Etc/GMT-14" is 14 h ahead of UTC all year (its sign is turned round) and has no summer time. Name a place if you mean one.',
   ])
+})
+
+test.each(["America/Etc/GMT+5", "Etc/GMT+500", "Etc/GMT+5/Lima"])("%s is no fixed offset", (name) => {
+  assert.isNull(lintZone(name))
 })
 
 test.each([
