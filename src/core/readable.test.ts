@@ -1,11 +1,12 @@
 import fc from "fast-check"
 import { assert, describe, test } from "vitest"
 import { assertProperty } from "../../test/support/properties.ts"
-import { aSchedule, at, progressAfter } from "../../test/support/records.ts"
+import { aSchedule, at, progressAfter, thrownBy } from "../../test/support/records.ts"
 import { DURATION_MAX } from "./duration.ts"
 import { planFire, planSettle } from "./fire.ts"
 import { EARLIEST, LATEST } from "./instant.ts"
 import { NO_FACTS } from "./plan.ts"
+import { assertReadable } from "./readable.ts"
 import type { Schedule } from "./schedule.ts"
 import { unreadableSchedule } from "./unreadable.ts"
 
@@ -147,4 +148,10 @@ test.each([
   { overrides: [{ scheduledFor: EARLIEST, dueAt: LATEST }] },
 ])("what a door lets in can be read: %j", (parts) => {
   assert.isNull(lastErrorOf(parts))
+})
+
+test("for programs, what can't be read has the code of a schedule that is invalid", () => {
+  const damaged = { ...aSchedule(), createdAt: EARLIEST - 1 }
+
+  assert.equal(thrownBy(() => assertReadable(damaged)).code, "BELFRY_SCHEDULE_INVALID")
 })
