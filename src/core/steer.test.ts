@@ -136,6 +136,7 @@ describe("skip", () => {
 
     assert.equal(error.code, "BELFRY_OCCURRENCE_INVALID")
     assert.equal(error.message, `Schedule "report" has ${problem}`)
+    assert.deepEqual(error.details, { id: "report" })
   })
 
   test(`more than ${OVERRIDES_MAX} skipped or moved occurrences are refused`, () => {

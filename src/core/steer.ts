@@ -73,11 +73,10 @@ export function move(
   const isBetween = (before === null || to > before.dueAt) && (latest === null || to < latest)
   if (to <= now || !isBetween) {
     const bounds = [before?.dueAt ?? null, latest].map((at) => (at === null ? "…" : formatInstant(at)))
-    throw new BelfryError(
-      "BELFRY_OCCURRENCE_INVALID",
+    throw refusedStep(
+      schedule,
       `The occurrence of "${schedule.id}" at ${formatInstant(occurrence.scheduledFor)} can't be moved to ${formatInstant(to)}: ` +
         `choose a time after now and between its neighbours (${bounds.join(" and ")}).`,
-      { details: { id: schedule.id } },
     )
   }
   return withOverride(schedule, { scheduledFor: occurrence.scheduledFor, dueAt: to, ...why }, now)
@@ -112,11 +111,7 @@ function rescheduled(schedule: Schedule, to: Instant, why: Why, facts: FireFacts
   const coveredUntil = schedule.coveredUntil ?? now
   const problem = problemWith(schedule, to, coveredUntil, now)
   if (problem !== null) {
-    throw new BelfryError(
-      "BELFRY_OCCURRENCE_INVALID",
-      `"${schedule.id}" can't be rescheduled to ${formatInstant(to)}: ${problem}.`,
-      { details: { id: schedule.id } },
-    )
+    throw refusedStep(schedule, `"${schedule.id}" can't be rescheduled to ${formatInstant(to)}: ${problem}.`)
   }
   const added: OccurrenceOverride = { scheduledFor: to, dueAt: to, ...why }
   const next = occurrenceAfter(schedule, coveredUntil)
@@ -173,9 +168,7 @@ export function occurrenceToCome(schedule: Schedule, scheduledFor: Instant | nul
       ? "no occurrence to come"
       : `no occurrence to come at ${formatInstant(scheduledFor)}`
   const hint = found === null ? "" : ` The next is at ${formatInstant(found.scheduledFor)}.`
-  throw new BelfryError("BELFRY_OCCURRENCE_INVALID", `Schedule "${schedule.id}" has ${asked}.${hint}`, {
-    details: { id: schedule.id },
-  })
+  throw refusedStep(schedule, `Schedule "${schedule.id}" has ${asked}.${hint}`)
 }
 
 function withOverride(schedule: Schedule, override: OccurrenceOverride, now: Instant): FirePlan {
@@ -185,10 +178,9 @@ function withOverride(schedule: Schedule, override: OccurrenceOverride, now: Ins
 
 function withOverrides(schedule: Schedule, overrides: readonly OccurrenceOverride[], now: Instant): FirePlan {
   if (overrides.length > OVERRIDES_MAX) {
-    throw new BelfryError(
-      "BELFRY_OCCURRENCE_INVALID",
+    throw refusedStep(
+      schedule,
       `Schedule "${schedule.id}" has ${OVERRIDES_MAX} skipped or moved occurrences already; change its timetable instead.`,
-      { details: { id: schedule.id } },
     )
   }
   const changed = { ...schedule, overrides }
@@ -213,13 +205,16 @@ function checkOrder(schedule: Schedule, coveredUntil: Instant): void {
     const earlier = before !== null && before.scheduledFor > coveredUntil ? before.dueAt : null
     const later = after === null ? null : after.dueAt
     if ((earlier === null || earlier < own.dueAt) && (later === null || own.dueAt < later)) continue
-    throw new BelfryError(
-      "BELFRY_OCCURRENCE_INVALID",
+    throw refusedStep(
+      schedule,
       `The occurrence of "${schedule.id}" at ${formatInstant(scheduledFor)} would no longer be due between its neighbours: ` +
         "restore the ones that were moved first.",
-      { details: { id: schedule.id } },
     )
   }
+}
+
+function refusedStep({ id }: Schedule, message: string): BelfryError {
+  return new BelfryError("BELFRY_OCCURRENCE_INVALID", message, { details: { id } })
 }
 
 /** A new definition, or a new beginning: on from `now`, or from what is settled already; unless disabled or paused. */
