@@ -41,7 +41,7 @@ async function runAt(client: Redis, key: string): Promise<LedgerRun> {
   const fields = await client.hgetall(key)
   const stories = (await client.lrange(`{belfry}:attempts:${id}`, 0, -1)).map((text) => JSON.parse(text))
   // The last attempt, if it ended together with its run, is told by the run itself.
-  const last = [Number(fields["attempt"]), fields["worker_id"], null, null, fields["outcome"]]
+  const last = [Number(fields["attempt"]), fields["worker_id"], null, null, null, fields["outcome"]]
   const all = fields["outcome"] === undefined ? stories : [...stories, last]
   const missed: { count: number } | undefined = JSON.parse(fields["more"] ?? "{}").missed
   return {
@@ -51,7 +51,7 @@ async function runAt(client: Redis, key: string): Promise<LedgerRun> {
     state: fields["state"]!,
     attempt: Number(fields["attempt"] ?? 0),
     standsFor: fields["state"] === "skipped" ? (missed?.count ?? 1) : 1,
-    attempts: all.map(([attempt, workerId, , , outcome]) => ({ attempt, workerId, outcome })),
+    attempts: all.map(([attempt, workerId, , , , outcome]) => ({ attempt, workerId, outcome })),
   }
 }
 

@@ -15,7 +15,8 @@ export async function putSchedules(store: Store, count: number): Promise<number>
     const due = { nextRunAt: anchor, coveredUntil: anchor - 1, createdAt: anchor - 1 }
     // Half of them may not overlap, so live keys and concurrency keys are fought for as well.
     const overlap = { policy: at % 2 === 0 ? "allow" : "skip", limit: 1 } as const
-    const catchUp = { policy: "all", graceMs: 60_000, windowMs: 86_400_000, limit: 100 } as const
+    const policy = at % 2 === 0 ? "all" : "once"
+    const catchUp = { policy, graceMs: 60_000, windowMs: 86_400_000, limit: 100 } as const
     const schedule = aSchedule({ id: `s${at}`, triggers: [trigger], overlap, catchUp, ...due })
     assert.equal((await store.putSchedule(schedule, null)).outcome, "done")
   }
