@@ -9,6 +9,7 @@ import {
   withUnfinished,
 } from "../../test/support/records.ts"
 import { planFire, planSettle } from "./fire.ts"
+import { occurrenceAfter } from "./occurrence.ts"
 import { planResume } from "./pausing.ts"
 import { NO_FACTS } from "./plan.ts"
 import type { OccurrenceOverride, Schedule } from "./schedule.ts"
@@ -22,18 +23,6 @@ function moved(time: string, to: string): OccurrenceOverride {
 describe("what a pause drops", () => {
   const DROPPED: readonly [string, Schedule, string, readonly string[]][] = [
     ["nothing that is still to come", aSchedule({}, { paused }), "08:40", []],
-    [
-      "one whose time has come, though it was moved to later",
-      aSchedule({}, { paused, overrides: [moved("09:00", "09:30")] }),
-      "09:10",
-      ["09:00 skipped paused"],
-    ],
-    [
-      "one whose time has come after one that was due",
-      aSchedule({}, { paused, overrides: [moved("10:00", "10:30")] }),
-      "10:10",
-      ["09:00-10:00 (2) skipped paused"],
-    ],
     [
       "one that was moved forward, after one whose time has come",
       aSchedule({}, { paused, overrides: [moved("10:00", "09:20")] }),
@@ -50,6 +39,48 @@ describe("what a pause drops", () => {
 
   test.each(DROPPED)("when it ends: %s", (_, schedule, now, records) => {
     assert.deepEqual(ledger(planResume(schedule, NO_FACTS, at(now)).runs), records)
+  })
+
+  /** Its nominal time has come, and it is due after the pause. */
+  const HELD_BACK: readonly [string, Schedule, string, readonly string[], readonly string[]][] = [
+    [
+      "one that was moved to later",
+      aSchedule({}, { paused, overrides: [moved("09:00", "09:30")] }),
+      "09:10",
+      [],
+      ["09:00 skipped paused"],
+    ],
+    [
+      "one that was moved to later, after one that was due",
+      aSchedule({}, { paused, overrides: [moved("10:00", "10:30")] }),
+      "10:10",
+      ["09:00 skipped paused"],
+      ["09:00-10:00 (2) skipped paused"],
+    ],
+  ]
+
+  test.each(HELD_BACK)("not %s: it is still to come", (_, schedule, now, records) => {
+    const plan = planResume(schedule, NO_FACTS, at(now))
+    const after = applied(schedule, plan)
+
+    assert.deepEqual(ledger(plan.runs), records)
+    assert.equal(after.nextRunAt, schedule.overrides[0]!.dueAt)
+    assert.lengthOf(planFire(after, NO_FACTS, after.nextRunAt!).runs, 1)
+  })
+
+  test.each(HELD_BACK)("before an edit: %s, which the new timetable may not have", (...given) => {
+    const [, schedule, now, , records] = given
+
+    assert.deepEqual(ledger(planSettle(schedule, NO_FACTS, at(now))!.runs), records)
+  })
+
+  test("not one that jitter holds back until after a pause that has ended by itself", () => {
+    const jittered = aSchedule({ jitter: "30m" })
+    const dueAt = occurrenceAfter(jittered, at("08:30"))!.dueAt
+    const schedule = { ...jittered, paused: { ...paused, until: dueAt } }
+
+    assert.isAbove(dueAt, at("09:00"))
+    assert.deepEqual(ledger(planFire(schedule, NO_FACTS, dueAt).runs), ["09:00 schedule"])
   })
 
   test.each(DROPPED)("so far, before an edit: %s", (_, schedule, now, records) => {

@@ -63,10 +63,14 @@ function settledBeforePause(schedule: Schedule, facts: FireFacts, now: Instant):
 }
 
 function resumed(schedule: Schedule, facts: FireFacts, now: Instant): FirePlan {
-  const newest = newestDropped(schedule, now)
+  const newest = newestDue(schedule, now)
   const runs = newest === null ? [] : droppedUntil(schedule, facts, newest)
   const running = { ...schedule, paused: null }
-  const progress = planFrom(running, Math.max(now, schedule.coveredUntil ?? now, newest?.scheduledFor ?? now))
+  const settled = Math.max(now, schedule.coveredUntil ?? now, newest?.scheduledFor ?? now)
+  const waiting = newestPassed(schedule, now)
+  // Jitter or a move holds it back until after the pause.
+  const isHeldBack = waiting !== null && waiting.dueAt > now
+  const progress = planFrom(running, isHeldBack ? waiting.scheduledFor - 1 : settled)
   const nextRunAt = schedule.enabled ? progress.nextRunAt! : null
   const firedCount = firedUntil(schedule, facts, progress.coveredUntil!)
   return withoutFinished(schedule, planOf(running, { ...progress, nextRunAt, firedCount }, { runs }))

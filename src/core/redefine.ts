@@ -1,4 +1,5 @@
 import type { Instant } from "./instant.ts"
+import { overridesKept } from "./overrides.ts"
 import { changedFields, definitionOf } from "./reconcile.ts"
 import type { Schedule, ScheduleDefinition } from "./schedule.ts"
 import { planAnew } from "./steer.ts"
@@ -28,10 +29,9 @@ export function redefine(
     updatedAt: fields.length > 0 ? now : stored.updatedAt,
   }
   if (!fields.some((field) => TIMING.includes(field))) return edited
-  // What an operator said of an occurrence means nothing to another timetable.
   const others = changedFields(timesOf(stored), timesOf(definition))
   const isOther = others.some((field) => OCCURRENCES.includes(field))
-  return planAnew(isOther ? { ...edited, overrides: [] } : edited, now)
+  return planAnew(isOther ? { ...edited, overrides: overridesKept(edited, now) } : edited, now)
 }
 
 /** Options that couldn't be read, or can be again, are no other timetable. */

@@ -38,8 +38,6 @@ function changes(overrides: readonly OccurrenceOverride[]): readonly string[] {
 
 describe("the pause of a schedule that is not planned", () => {
   const NOT_PLANNED: readonly [string, Schedule][] = [
-    ["disabled", aSchedule({ enabled: false })],
-    ["disabled and never planned", aSchedule({ enabled: false }, { coveredUntil: null })],
     ["never planned", aSchedule({}, { coveredUntil: null, nextRunAt: null })],
     ["unreadable", aSchedule({}, { lastError: "bad cron" })],
   ]
@@ -106,16 +104,15 @@ describe("reschedule", () => {
   const to = (schedule: Schedule, time: string, now = NOW) =>
     reschedule(schedule, at(time), why, NO_FACTS, now)
 
-  test.each<[string, Schedule]>([
-    ["paused", aSchedule({}, { paused, nextRunAt: null })],
-    ["disabled", aSchedule({ enabled: false })],
-    ["paused and disabled", aSchedule({ enabled: false }, { paused, nextRunAt: null })],
-  ])("of one that is %s fires nothing that is owed: it is passed over", (_, schedule) => {
-    const plan = to(schedule, "12:30", at("10:30"))
+  test.each<[string, Schedule]>([["paused", aSchedule({}, { paused, nextRunAt: null })]])(
+    "of one that is %s fires nothing that is owed: it is passed over",
+    (_, schedule) => {
+      const plan = to(schedule, "12:30", at("10:30"))
 
-    assert.deepEqual(ledger(plan.runs), ["09:00-12:00 (4) skipped operator"])
-    assert.isNull(progressAfter(plan).nextRunAt)
-  })
+      assert.deepEqual(ledger(plan.runs), ["09:00-12:00 (4) skipped operator"])
+      assert.isNull(progressAfter(plan).nextRunAt)
+    },
+  )
 
   test("of the only occurrence to an earlier time replaces it", () => {
     const plan = to(aSchedule({ at: at("12:00") }), "09:00")

@@ -3,6 +3,7 @@ import { BelfryError } from "./errors.ts"
 import { formatInstant, type Instant } from "./instant.ts"
 import { skipRecordOf } from "./new-run.ts"
 import { newestDue, type Occurrence, occurrenceAfter, occurrenceBefore, upcomingAfter } from "./occurrence.ts"
+import { isInOrder } from "./overrides.ts"
 import { planPaused, planResume } from "./pausing.ts"
 import { type FireFacts, type FirePlan, followedBy, planFrom, planOf } from "./plan.ts"
 import { planOwed } from "./plan-owed.ts"
@@ -43,19 +44,39 @@ export function beginPause(
 ): FirePlan {
   const { reason, by, until } = why
   const paused = { ...schedule, paused: { at: schedule.paused?.at ?? now, reason, by, until } }
-  const isPlanned = schedule.enabled && schedule.coveredUntil !== null && schedule.lastError === null
+  if (!schedule.enabled) return planOf(paused, { nextRunAt: null })
+  const isPlanned = schedule.coveredUntil !== null && schedule.lastError === null
   return isPlanned ? planPaused(paused, facts, now) : planOf(paused, { nextRunAt: until })
 }
 
 /** Null if it isn't paused: resuming twice is resuming once. */
 export function resume(schedule: Schedule, facts: FireFacts, now: Instant): FirePlan | null {
-  return schedule.paused === null ? null : planResume(schedule, facts, now)
+  return schedule.paused === null ? null : planResume(upToNow(schedule, now), facts, now)
+}
+
+/** A schedule that is disabled has no occurrences: what its timetable has until now was never one. */
+function upToNow(schedule: Schedule, now: Instant): Schedule {
+  if (schedule.enabled || schedule.coveredUntil === null) return schedule
+  const coveredUntil = Math.max(now, schedule.coveredUntil)
+  const overrides = schedule.overrides.filter(({ scheduledFor }) => scheduledFor > coveredUntil)
+  return { ...schedule, coveredUntil, overrides }
 }
 
 /** Leaves out one occurrence to come: the given one, or the next. */
 export function skip(schedule: Schedule, scheduledFor: Instant | null, why: Why, now: Instant): FirePlan {
   const occurrence = occurrenceToCome(schedule, scheduledFor, now)
   return withOverride(schedule, { scheduledFor: occurrence.scheduledFor, dueAt: null, ...why }, now)
+}
+
+/** Leaves out the next occurrence that isn't left out already. */
+export function skipNext(schedule: Schedule, why: Why, now: Instant): FirePlan {
+  let next = occurrenceToCome(schedule, null, now)
+  while (next.isSkipped) {
+    const after = upcomingAfter(schedule, next.scheduledFor)
+    if (after === null) throw refusedStep(schedule, `Schedule "${schedule.id}" has no occurrence to come.`)
+    next = after
+  }
+  return skip(schedule, next.scheduledFor, why, now)
 }
 
 /** Another time for one occurrence; it keeps its identity, so it can't pass its neighbours. */
@@ -102,7 +123,7 @@ export function reschedule(
   now: Instant,
 ): FirePlan {
   const newest = schedule.paused === null && schedule.enabled ? newestDue(schedule, now) : null
-  if (newest === null) return rescheduled(schedule, to, why, facts, now)
+  if (newest === null) return rescheduled(upToNow(schedule, now), to, why, facts, now)
   const settled = planOwed(schedule, facts, owedUpTo(newest, schedule, now, facts.recorded), now)
   return followedBy(schedule, settled, (rest) => rescheduled(rest, to, why, facts, now))
 }
@@ -142,7 +163,10 @@ function rescheduled(schedule: Schedule, to: Instant, why: Why, facts: FireFacts
 }
 
 function problemWith(schedule: Schedule, to: Instant, coveredUntil: Instant, now: Instant): string | null {
+  const { startsAt, endsAt } = schedule
   if (to < now) return "that is in the past"
+  if (startsAt !== null && to < startsAt) return `it starts at ${formatInstant(startsAt)}`
+  if (endsAt !== null && to > endsAt) return `it ends at ${formatInstant(endsAt)}`
   if (isSpent(schedule)) return `it has had its ${schedule.maxRuns} runs`
   // By the spacing, or because its last occurrence was moved forward.
   return to <= coveredUntil ? `everything up to ${formatInstant(coveredUntil)} is settled` : null
@@ -159,8 +183,10 @@ function keptAfter(schedule: Schedule, to: Instant, why: Why): readonly Occurren
 
 /** The one asked for, or the next; refused if it isn't to come. */
 export function occurrenceToCome(schedule: Schedule, scheduledFor: Instant | null, now: Instant): Occurrence {
-  const coveredUntil = schedule.coveredUntil ?? now
-  const after = scheduledFor === null ? coveredUntil : Math.max(coveredUntil, scheduledFor - 1)
+  const settled = schedule.coveredUntil ?? now
+  // What lies before now is late, unless it was dropped.
+  const dropped = schedule.enabled && schedule.paused === null ? settled : Math.max(settled, now)
+  const after = scheduledFor === null ? dropped : Math.max(dropped, scheduledFor - 1)
   const found = upcomingAfter(schedule, after)
   if (found !== null && (scheduledFor === null || found.scheduledFor === scheduledFor)) return found
   const asked =
@@ -198,13 +224,7 @@ function withOverrides(schedule: Schedule, overrides: readonly OccurrenceOverrid
 /** All that is planned relies on occurrences being due in their nominal order; skipped ones count at their own time. */
 function checkOrder(schedule: Schedule, coveredUntil: Instant): void {
   for (const { scheduledFor } of schedule.overrides) {
-    if (scheduledFor <= coveredUntil) continue
-    const own = occurrenceAfter(schedule, scheduledFor - 1)!
-    const before = occurrenceBefore(schedule, scheduledFor)
-    const after = occurrenceAfter(schedule, scheduledFor)
-    const earlier = before !== null && before.scheduledFor > coveredUntil ? before.dueAt : null
-    const later = after === null ? null : after.dueAt
-    if ((earlier === null || earlier < own.dueAt) && (later === null || own.dueAt < later)) continue
+    if (scheduledFor <= coveredUntil || isInOrder(schedule, scheduledFor, coveredUntil)) continue
     throw refusedStep(
       schedule,
       `The occurrence of "${schedule.id}" at ${formatInstant(scheduledFor)} would no longer be due between its neighbours: ` +

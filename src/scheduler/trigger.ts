@@ -8,7 +8,7 @@ import type { PriorityOption, When } from "../core/options.ts"
 import { OVERLAP_POLICY, PRIORITY } from "../core/policies.ts"
 import { cancel, type NewRun, type Run, UNFINISHED } from "../core/run.ts"
 import type { Overlap, Schedule } from "../core/schedule.ts"
-import { occurrenceToCome, skip } from "../core/steer.ts"
+import { skipNext } from "../core/steer.ts"
 import { readFacts } from "../engine/facts.ts"
 import type { AnyTask } from "../engine/task.ts"
 import { accepted } from "../store/refused.ts"
@@ -81,7 +81,7 @@ async function checkedRun(
   const check = given.payload === undefined ? checkStoredPayload : checkPayload
   await check(tasks, schedule.task, payload)
   const now = await store.now()
-  if (given.insteadOfNext) occurrenceToCome(schedule, null, now)
+  if (given.insteadOfNext) skipNext(schedule, NO_REASON, now)
   return manualRun(schedule, { id: runId, payload, now }, given)
 }
 
@@ -98,7 +98,7 @@ async function insteadOfNext(
 ): Promise<TriggerNowResult | null> {
   const { reason, by } = run
   const { outcome } = await trySteer(store, schedule, (stored, _facts, now) => ({
-    ...skip(stored, null, { reason, by }, now),
+    ...skipNext(stored, { reason, by }, now),
     runs: [run],
   }))
   if (outcome === "done") return { outcome: "created", runId: run.id }
@@ -120,6 +120,7 @@ async function holderOf(store: Store, { liveKey, concurrencyKey }: NewRun): Prom
 }
 
 const HOLDER_PAGE = 100
+const NO_REASON = { reason: null, by: null }
 
 /** One run by hand. Everything about it is checked here, before anything happens. */
 function manualRun(

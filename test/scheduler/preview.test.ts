@@ -44,6 +44,19 @@ describe("a preview after a time", () => {
   })
 })
 
+test("a preview of one that is paused until a time begins with what is due after that", async () => {
+  const schedules = await aScheduleOf({ cron: "0 9 * * *" })
+  const [first, second, third] = await schedules.preview("s", 3)
+  const moved = new Date(first!.scheduledFor.getTime() + 3_600_000)
+  await schedules.move("s", first!.scheduledFor, moved)
+
+  await schedules.pause("s", { until: moved })
+  assert.deepEqual(times(await schedules.preview("s", 2)), times([first!, second!]))
+
+  await schedules.pause("s", { until: new Date(moved.getTime() + 1) })
+  assert.deepEqual(times(await schedules.preview("s", 2)), times([second!, third!]))
+})
+
 test.each([null, undefined, 0, "1"])(
   "an update has to say which revision it is based on: not %s",
   async (ifRevision) => {

@@ -89,6 +89,29 @@ describe("trigger now", () => {
     assert.deepEqual((await schedules.get("s"))?.nextRunAt, nextRunAt)
   })
 
+  test("instead of the next, twice: the next two are left out", async () => {
+    const { test, schedules } = await fixture()
+    await schedules.create("s", { task: "send", cron: "0 * * * *", overlap: "allow" })
+
+    await schedules.trigger("s", { insteadOfNext: true })
+    await schedules.trigger("s", { insteadOfNext: true })
+    await test.advance("3h")
+
+    const { entries } = await schedules.occurrences("s")
+    assert.deepEqual(entries.map(({ outcome }) => outcome).toReversed(), ["skipped", "skipped", "succeeded"])
+  })
+
+  test("instead of the next, where all that is to come is left out: refused", async () => {
+    const { schedules } = await fixture()
+    await schedules.create("s", { task: "send", at: "2026-03-10T09:00:00Z" })
+    await schedules.skip("s")
+
+    await assert.rejects(schedules.trigger("s", { insteadOfNext: true }), {
+      code: "BELFRY_OCCURRENCE_INVALID",
+      message: 'Schedule "s" has no occurrence to come.',
+    })
+  })
+
   test("instead of the next: it counts as a run, not as a fired occurrence", async () => {
     const { schedules, runs } = await fixture()
     await schedules.create("s", { task: "send", cron: "0 * * * *", maxRuns: 2 })

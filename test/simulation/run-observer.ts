@@ -186,9 +186,11 @@ export class RunObserver {
     const key = `${runId} ${attempt}`
     if (this.#started.has(key)) this.#findings.violate("I3", `${key} was performed twice`)
     this.#started.add(key)
-    if ((this.#runs.get(runId)?.lost ?? 0) >= LOST_MAX)
+    const known = this.#runs.get(runId)
+    // What was taken over meanwhile was given out with fewer.
+    if (known?.attempt === attempt && known.lost >= LOST_MAX)
       this.#findings.violate("I12", `${key} was performed after it had cost ${LOST_MAX} workers`)
-    if ((this.#runs.get(runId)?.attempt ?? 0) < attempt)
+    if ((known?.attempt ?? 0) < attempt)
       this.#findings.violate("I3", `${key} was performed but never given out`)
   }
 

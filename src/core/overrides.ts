@@ -1,0 +1,26 @@
+import type { Instant } from "./instant.ts"
+import { occurrenceAfter, occurrenceBefore } from "./occurrence.ts"
+import { type OccurrenceOverride, type Schedule, timetableOf } from "./schedule.ts"
+import { nextInTimetable } from "./timetable.ts"
+
+/** Whether an occurrence is due between its neighbours. All that is planned relies on it; skipped ones count at their own time. */
+export function isInOrder(schedule: Schedule, scheduledFor: Instant, coveredUntil: Instant): boolean {
+  const own = occurrenceAfter(schedule, scheduledFor - 1)!
+  const before = occurrenceBefore(schedule, scheduledFor)
+  const after = occurrenceAfter(schedule, scheduledFor)
+  const earlier = before !== null && before.scheduledFor > coveredUntil ? before.dueAt : null
+  const later = after === null ? null : after.dueAt
+  return (earlier === null || earlier < own.dueAt) && (later === null || own.dueAt < later)
+}
+
+/** What an operator said of occurrences that another timetable has as well, where they can still be due then. */
+export function overridesKept(edited: Schedule, now: Instant): readonly OccurrenceOverride[] {
+  const timetable = timetableOf(edited)
+  const kept: OccurrenceOverride[] = []
+  for (const override of edited.overrides) {
+    const { scheduledFor } = override
+    if (scheduledFor <= now || nextInTimetable(timetable, scheduledFor - 1) !== scheduledFor) continue
+    if (isInOrder({ ...edited, overrides: [...kept, override] }, scheduledFor, now)) kept.push(override)
+  }
+  return kept
+}
