@@ -167,8 +167,6 @@ describe("a schedule that is not waiting", () => {
 
 test.each([
   ["in the past", aSchedule(), "08:09:59.999", "that is in the past"],
-  ["before its start", aSchedule({ startsAt: at("10:00") }), "09:59", "it starts at 2026-03-10T10:00:00Z"],
-  ["after its end", aSchedule({ endsAt: at("10:00") }), "10:01", "it ends at 2026-03-10T10:00:00Z"],
   [
     "settled already",
     aSchedule({}, { coveredUntil: at("10:00") }),

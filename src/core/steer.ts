@@ -163,10 +163,7 @@ function rescheduled(schedule: Schedule, to: Instant, why: Why, facts: FireFacts
 }
 
 function problemWith(schedule: Schedule, to: Instant, coveredUntil: Instant, now: Instant): string | null {
-  const { startsAt, endsAt } = schedule
   if (to < now) return "that is in the past"
-  if (startsAt !== null && to < startsAt) return `it starts at ${formatInstant(startsAt)}`
-  if (endsAt !== null && to > endsAt) return `it ends at ${formatInstant(endsAt)}`
   if (isSpent(schedule)) return `it has had its ${schedule.maxRuns} runs`
   // By the spacing, or because its last occurrence was moved forward.
   return to <= coveredUntil ? `everything up to ${formatInstant(coveredUntil)} is settled` : null
