@@ -38,7 +38,12 @@ describe("so is every option of", () => {
     const locks = createLocks(memoryLocks())
     let name = 0
     const { wait: _wait, ...table } = LOCK_OPTIONS
-    await each("acquire", table, (options) => locks.acquire(`lock-${name++}`, options as never))
+    await each("acquire", table, (options) =>
+      locks.acquire(`lock-${name++}`, options as never).catch((error: BelfryError) => {
+        // A ttl of a millisecond may be over before the lock is there.
+        if (error.code !== "BELFRY_LOCK_HELD") throw error
+      }),
+    )
     await each("name", {}, () => undefined)
     for (const value of HOSTILE)
       await isAccepted("tryAcquire", "name", () => locks.tryAcquire(value as never))
