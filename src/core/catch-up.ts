@@ -1,10 +1,9 @@
 import type { Instant } from "./instant.ts"
-import { type Occurrence, occurrenceAfter, occurrenceBefore } from "./occurrence.ts"
+import { countOccurrences, type Occurrence, occurrenceAfter, occurrenceBefore } from "./occurrence.ts"
 import type { Recorded } from "./plan.ts"
 import { CATCH_UP_LIMIT_MAX } from "./policies.ts"
 import type { Missed } from "./run.ts"
-import { type Schedule, timetableOf } from "./schedule.ts"
-import { countInTimetable, nextInTimetable } from "./timetable.ts"
+import type { Schedule } from "./schedule.ts"
 
 /** The occurrences a schedule owes, sorted by what becomes of them. Those that have a record already are left out. */
 export interface CatchUpDecision {
@@ -75,8 +74,7 @@ function farEnough(
   const firedBefore = recorded.filter(({ isRun }) => isRun).map(({ from }) => from)
   let firedAt = Number.NEGATIVE_INFINITY
   return occurrences.filter(({ scheduledFor }) => {
-    while (firedBefore.length > 0 && firedBefore[0]! < scheduledFor)
-      firedAt = Math.max(firedAt, firedBefore.shift()!)
+    while ((firedBefore[0] ?? scheduledFor) < scheduledFor) firedAt = Math.max(firedAt, firedBefore.shift()!)
     const counts = scheduledFor >= firedAt + spacingMs
     if (counts) firedAt = scheduledFor
     return counts
@@ -143,15 +141,8 @@ function rangeWithin(
   return { from: occurrenceAfter(schedule, after)!.scheduledFor, until: last, count: counted }
 }
 
-/** The number of occurrences in (after, until], counted up to a limit. */
 function countIn(schedule: Schedule, after: Instant, until: Instant): number {
-  const timetable = timetableOf(schedule)
-  // An occurrence that an operator added isn't in the timetable, but it is there.
-  const added = schedule.overrides.filter(
-    ({ scheduledFor: at }) => at > after && at <= until && nextInTimetable(timetable, at - 1) !== at,
-  )
-  const count = countInTimetable(timetable, after, until, MISSED_COUNT_MAX) + added.length
-  return Math.min(count, MISSED_COUNT_MAX)
+  return countOccurrences(schedule, after, until, MISSED_COUNT_MAX)
 }
 
 /** Several ranges as what a run is told it stands for; null if there are none. */

@@ -55,10 +55,10 @@ describe("a next run", () => {
         dueAt: at("08:30"),
         reason: "Begins at 2026-03-10T08:30:00Z",
         by: "ada",
-        settledUntil: at("08:10"),
+        isNext: true,
       },
     ])
-    assert.equal(clock(later.after.nextRunAt), "10:00")
+    assert.deepEqual([clock(after.coveredUntil), clock(later.after.nextRunAt)], ["08:10", "10:00"])
   })
 
   test("together with another jitter it leaves alone what was said of later occurrences", () => {
@@ -116,7 +116,7 @@ describe("a next run", () => {
   })
 
   test("of null, of one that was to begin later, begins now", () => {
-    const schedule = beginning("12:00", null)
+    const schedule = beginning("12:00", at("08:00"))
 
     const { runs, after } = planned(edited(schedule, edit("08:10", {}, { nextRunAt: null })), at("08:20"))
 
@@ -129,17 +129,15 @@ describe("a next run", () => {
     const { after } = planned(edited(schedule, edit("08:10", {}, { nextRunAt: null })), at("08:20"))
 
     assert.deepEqual([clock(after.coveredUntil), clock(after.nextRunAt)], ["10:00", "11:00"])
+    assert.deepEqual(after.overrides, [])
   })
 
-  test("of null, of one that was to begin later, looks only at what was said of its beginning", () => {
-    const later = { scheduledFor: at("14:00"), dueAt: null, reason: null, by: null }
-    const { overrides, ...schedule } = beginning("12:00", at("10:00"))
-    const asked = edited(
-      { ...schedule, overrides: [later, ...overrides] },
-      edit("08:10", {}, { nextRunAt: null }),
-    )
+  test("of null, of one that was to begin later, records what has been passed over until then", () => {
+    const asked = edited(beginning("12:00", at("08:00")), edit("10:10", {}, { nextRunAt: null }))
 
-    assert.equal(clock(planned(asked, at("08:20")).after.nextRunAt), "11:00")
+    const { runs, after } = planned(asked, at("10:20"))
+
+    assert.deepEqual([runs, clock(after.nextRunAt)], [["09:00-10:00 (2) skipped operator"], "11:00"])
   })
 
   test("of null doesn't wait for room in a queue: what finds none is recorded", () => {
@@ -161,8 +159,8 @@ describe("a next run", () => {
 
     const { runs, after } = planned(edited(aSchedule(), far, past, none), at("08:40"))
 
-    assert.deepEqual(runs, ["09:00-12:00 (4) skipped operator"])
-    assert.equal(clock(after.nextRunAt), "13:00")
+    assert.deepEqual(runs, ["08:20 catchup"])
+    assert.equal(clock(after.nextRunAt), "09:00")
   })
 
   test("of null begins after what is settled: those were passed over, and have their record", () => {
@@ -194,14 +192,14 @@ describe("a next run", () => {
   })
 })
 
-/** A schedule that is to begin at a later time; all up to `settledUntil` has its record. */
-function beginning(when: string, settledUntil: number | null) {
+/** A schedule that is to begin at a later time; all up to `coveredUntil` has its record. */
+function beginning(when: string, coveredUntil: number) {
   const begins = {
     scheduledFor: at(when),
     dueAt: at(when),
     reason: "Begins as inserted",
     by: "ada",
-    settledUntil,
+    isNext: true,
   }
-  return aSchedule({}, { coveredUntil: at(when) - 1, overrides: [begins] })
+  return aSchedule({}, { coveredUntil, overrides: [begins] })
 }

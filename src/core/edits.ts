@@ -74,7 +74,7 @@ function planAsked(schedule: Schedule, edit: Edit, next: State, facts: FireFacts
   if (asked === null) {
     const settled = settle(schedule, facts, at, { canWait: false }) ?? planOf(schedule, {})
     return followedBy(schedule, settled, (rest) =>
-      planOf(rest, progressOf(planAnew({ ...rest, coveredUntil: settledUntil(rest), overrides: [] }, at))),
+      planOf(rest, progressOf(planAnew({ ...rest, overrides: [] }, at))),
     )
   }
   // Together with a new timetable, or with enabling, it says when that begins.
@@ -91,22 +91,16 @@ function planAsked(schedule: Schedule, edit: Edit, next: State, facts: FireFacts
   }
 }
 
-/** Until when all has its record. One that is to begin at a later time has passed over what lies before it without any. */
-function settledUntil({ coveredUntil, overrides }: Schedule): Instant | null {
-  const first = overrides.find(({ scheduledFor }) => scheduledFor - 1 === coveredUntil)
-  return first?.settledUntil === undefined ? coveredUntil : first.settledUntil
-}
-
 /** Its first occurrence is at `asked`, whatever the timetable says, or right after what is settled; then on from there. */
-export function beginAt(schedule: Schedule, { by }: Pick<Edit, "by">, asked: Instant): FirePlan {
+function beginAt(schedule: Schedule, { at, by }: Edit, asked: Instant): FirePlan {
+  const settled = schedule.coveredUntil ?? at
   // What is settled stays so: each occurrence has one record.
-  const settled = settledUntil(schedule)
-  const first = settled === null || asked >= settled ? asked : settled + 1
+  const first = asked >= settled ? asked : settled + 1
   const reason = `Begins at ${formatInstant(first)}`
-  const added = { scheduledFor: first, dueAt: first, reason, by, settledUntil: settled }
+  const added = { scheduledFor: first, dueAt: first, reason, by, isNext: true }
   const isWaiting = schedule.paused === null && schedule.enabled
   return planOf(schedule, {
-    coveredUntil: first - 1,
+    coveredUntil: Math.min(settled, first - 1),
     overrides: [...schedule.overrides.filter(({ scheduledFor }) => scheduledFor > first), added],
     nextRunAt: isWaiting ? first : schedule.nextRunAt,
     finishedAt: null,

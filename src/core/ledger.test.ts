@@ -193,7 +193,12 @@ class Story {
 
   restored(override: OccurrenceOverride | undefined): FirePlan | null {
     if (override === undefined) return null
-    const plan = restore(this.schedule, override.scheduledFor, this.now)
+    const plan = restore(
+      this.schedule,
+      override.scheduledFor,
+      { ...NO_FACTS, recorded: this.recorded },
+      this.now,
+    )
     if (override.scheduledFor > this.schedule.coveredUntil!) this.added.delete(override.scheduledFor)
     return plan
   }

@@ -2,7 +2,7 @@ import { hashText } from "./hash.ts"
 import { formatInstant, type Instant } from "./instant.ts"
 import type { Missed } from "./run.ts"
 import { isSpent, type OccurrenceOverride, type Schedule, timetableOf } from "./schedule.ts"
-import { nextInTimetable, previousInTimetable } from "./timetable.ts"
+import { countInTimetable, nextInTimetable, previousInTimetable } from "./timetable.ts"
 
 /** One nominal instant of a schedule, with jitter and the operator's word applied. */
 export interface Occurrence {
@@ -34,9 +34,20 @@ export function isOccurrenceId(id: string): boolean {
 
 const NEVER = Number.POSITIVE_INFINITY
 
+/** The occurrence that an operator made the next; what the timetable has between what is settled and it is passed over. */
+export function nextByOperator({ overrides }: Schedule): OccurrenceOverride | null {
+  return overrides.find(({ isNext }) => isNext === true) ?? null
+}
+
+function isPassedOver(schedule: Schedule, scheduledFor: Instant): boolean {
+  const next = nextByOperator(schedule)
+  return next !== null && scheduledFor < next.scheduledFor && scheduledFor > (schedule.coveredUntil ?? -NEVER)
+}
+
 /** The first occurrence whose nominal instant is strictly after `after`. */
 export function occurrenceAfter(schedule: Schedule, after: Instant): Occurrence | null {
   let scheduledFor = nextInTimetable(timetableOf(schedule), after) ?? NEVER
+  if (isPassedOver(schedule, scheduledFor)) scheduledFor = NEVER
   for (const override of schedule.overrides) {
     if (override.scheduledFor > after) scheduledFor = Math.min(scheduledFor, override.scheduledFor)
   }
@@ -61,11 +72,28 @@ export function nextToRunAt(schedule: Schedule): Instant | null {
 
 /** The last occurrence whose nominal instant is strictly before `before`. */
 export function occurrenceBefore(schedule: Schedule, before: Instant): Occurrence | null {
-  let scheduledFor = previousInTimetable(timetableOf(schedule), before) ?? -NEVER
+  const timetable = timetableOf(schedule)
+  const { coveredUntil } = schedule
+  let scheduledFor = previousInTimetable(timetable, before) ?? -NEVER
+  if (isPassedOver(schedule, scheduledFor))
+    scheduledFor =
+      coveredUntil === null ? -NEVER : (previousInTimetable(timetable, coveredUntil + 1) ?? -NEVER)
   for (const override of schedule.overrides) {
     if (override.scheduledFor < before) scheduledFor = Math.max(scheduledFor, override.scheduledFor)
   }
   return scheduledFor === -NEVER ? null : occurrenceAt(schedule, scheduledFor)
+}
+
+/** The number of occurrences in (after, until], counted up to a limit. What is passed over is none. */
+export function countOccurrences(schedule: Schedule, after: Instant, until: Instant, limit: number): number {
+  const timetable = timetableOf(schedule)
+  const next = nextByOperator(schedule)
+  const from = next === null ? after : Math.max(after, next.scheduledFor - 1)
+  // An occurrence that an operator added isn't in the timetable, but it is there.
+  const added = schedule.overrides.filter(
+    ({ scheduledFor: at }) => at > after && at <= until && nextInTimetable(timetable, at - 1) !== at,
+  )
+  return Math.min(countInTimetable(timetable, from, until, limit) + added.length, limit)
 }
 
 function occurrenceAt(schedule: Schedule, scheduledFor: Instant): Occurrence {

@@ -18,8 +18,8 @@ export function overridesKept(edited: Schedule, now: Instant): readonly Occurren
   const timetable = timetableOf(edited)
   const kept: OccurrenceOverride[] = []
   for (const override of edited.overrides) {
-    const { scheduledFor } = override
-    if (scheduledFor <= now || nextInTimetable(timetable, scheduledFor - 1) !== scheduledFor) continue
+    const { scheduledFor, isNext } = override
+    if (isNext === true || nextInTimetable(timetable, scheduledFor - 1) !== scheduledFor) continue
     if (isInOrder({ ...edited, overrides: [...kept, override] }, scheduledFor, now)) kept.push(override)
   }
   return kept

@@ -2,6 +2,7 @@ import { gapsIn, owedUpTo } from "./catch-up.ts"
 import type { Instant } from "./instant.ts"
 import { skipRecordOf } from "./new-run.ts"
 import { newestDue, newestPassed, type Occurrence } from "./occurrence.ts"
+import { passedOver, settlePassedOver } from "./passing-over.ts"
 import {
   type FireFacts,
   type FirePlan,
@@ -44,11 +45,11 @@ export function settlePause(schedule: Schedule, facts: FireFacts, now: Instant):
   const settled = settledBeforePause(schedule, facts, now)
   const plan = followedBy(schedule, settled, (paused) => {
     const newest = newestDropped(paused, now)
-    if (newest === null) return planOf(paused, {})
+    if (newest === null) return settlePassedOver(paused, facts, now) ?? planOf(paused, {})
     return planOf(
       paused,
       { coveredUntil: newest.scheduledFor, firedCount: firedUntil(paused, facts, newest.scheduledFor) },
-      { runs: droppedUntil(paused, facts, newest) },
+      { runs: [...passedOver(paused, newest.scheduledFor, facts), ...droppedUntil(paused, facts, newest)] },
     )
   })
   const isSettled = plan.progress !== null && plan.progress.coveredUntil === schedule.coveredUntil
@@ -71,9 +72,10 @@ function resumed(schedule: Schedule, facts: FireFacts, now: Instant): FirePlan {
   // Jitter or a move holds it back until after the pause.
   const isHeldBack = waiting !== null && waiting.dueAt > now
   const progress = planFrom(running, isHeldBack ? waiting.scheduledFor - 1 : settled)
+  const records = [...passedOver(schedule, progress.coveredUntil!, facts), ...runs]
   const nextRunAt = schedule.enabled ? progress.nextRunAt! : null
   const firedCount = firedUntil(schedule, facts, progress.coveredUntil!)
-  return withoutFinished(schedule, planOf(running, { ...progress, nextRunAt, firedCount }, { runs }))
+  return withoutFinished(schedule, planOf(running, { ...progress, nextRunAt, firedCount }, { runs: records }))
 }
 
 /** What was fired from memory in a pause, by a process that didn't know of it, counts like any other. */

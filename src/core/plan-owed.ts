@@ -3,6 +3,7 @@ import { formatDuration } from "./duration.ts"
 import { type Instant, SECOND } from "./instant.ts"
 import { newRunOf, skipRecordOf } from "./new-run.ts"
 import { type Occurrence, occurrenceAfter, occurrenceBefore, runIdOf } from "./occurrence.ts"
+import { passedOver } from "./passing-over.ts"
 import {
   type FireFacts,
   type FirePlan,
@@ -166,7 +167,7 @@ function advance(
       firedCount,
       lastError: null,
     },
-    { runs: [...records, ...runs], cancels },
+    { runs: [...passedOver(schedule, coveredUntil, facts), ...records, ...runs], cancels },
   )
   return withoutFinished(schedule, plan)
 }

@@ -20,7 +20,7 @@ export function assertReadable(schedule: Schedule): void {
       isRecord(override) &&
       isInstant(override.scheduledFor) &&
       isInstantOrNull(override.dueAt) &&
-      isInstantOrNull(override.settledUntil ?? null)
+      ["undefined", "boolean"].includes(typeof override.isNext)
     if (!isFit) throw unreadable(`overrides[${index}]`, override, OVERRIDE_FORM)
   })
   if (paused !== null && !(isRecord(paused) && isInstant(paused.at) && isInstantOrNull(paused.until)))

@@ -88,23 +88,20 @@ test("to its own time nothing is replaced, and jitter no longer delays it", () =
 })
 
 describe("to a later time", () => {
-  test("those passed over are one record, then it goes on from there", () => {
+  test("those passed over are one record when they have passed, then it goes on from there", () => {
     const { plan, after } = rescheduled(aSchedule(), "11:30")
+    const { runs } = firedAt(after, at("11:30"), at("12:00"))
 
-    assert.deepEqual(ledger(plan.runs), ["09:00-11:00 (3) skipped operator"])
-    assert.equal(plan.runs[0]?.message, "Rescheduled to 2026-03-10T11:30:00Z")
-    assert.equal(clock(after.nextRunAt), "11:30")
-    assert.deepEqual(ledger(firedAt(after, at("11:30"), at("12:00")).runs), [
-      "11:30 schedule",
-      "12:00 schedule",
-    ])
+    assert.deepEqual([plan.runs, clock(after.coveredUntil), clock(after.nextRunAt)], [[], "08:00", "11:30"])
+    assert.deepEqual(ledger(runs), ["09:00-11:00 (3) skipped operator", "11:30 schedule", "12:00 schedule"])
+    assert.equal(runs[0]?.message, "Rescheduled to 2026-03-10T11:30:00Z")
   })
 
   test("that of a later occurrence, it is that occurrence", () => {
-    const { plan, after } = rescheduled(aSchedule(), "11:00")
+    const { after } = rescheduled(aSchedule(), "11:00")
 
-    assert.deepEqual(ledger(plan.runs), ["09:00-10:00 (2) skipped operator"])
     assert.deepEqual(ledger(firedAt(after, at("11:00"), at("12:00")).runs), [
+      "09:00-10:00 (2) skipped operator",
       "11:00 schedule",
       "12:00 schedule",
     ])
@@ -128,6 +125,7 @@ describe("to a later time", () => {
 
     assert.equal(clock(after.nextRunAt), "11:30")
     assert.deepEqual(ledger(firedAt(after, at("11:30"), at("12:00")).runs), [
+      "09:00-11:00 (3) skipped operator",
       "11:30 schedule",
       "12:00 skipped operator",
     ])
@@ -191,10 +189,6 @@ test("what is owed is fired first, and not passed over", () => {
 
   const plan = reschedule(schedule, at("12:30"), why, NO_FACTS, at("10:30"))
 
-  assert.deepEqual(ledger(plan.runs), [
-    "09:00 skipped coalesced",
-    "10:00 catchup",
-    "11:00-12:00 (2) skipped operator",
-  ])
+  assert.deepEqual(ledger(plan.runs), ["09:00 skipped coalesced", "10:00 catchup"])
   assert.equal(clock(progressAfter(plan).nextRunAt), "12:30")
 })

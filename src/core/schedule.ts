@@ -128,10 +128,10 @@ export interface OccurrenceOverride {
   readonly reason: string | null
   readonly by: string | null
   /**
-   * Only of one with which a schedule is to begin at a later time: until when all had its record before. Null for nothing. What
-   * lies between has none, and counts again if the schedule is to begin at once after all.
+   * It is the next one, whatever the timetable has before it: that is passed over, and recorded when its time has passed. At most
+   * one of a schedule's overrides is the next.
    */
-  readonly settledUntil?: Instant | null
+  readonly isNext?: boolean
 }
 
 export interface Pause {

@@ -1,6 +1,7 @@
 import { owedUpTo } from "./catch-up.ts"
 import type { Instant } from "./instant.ts"
 import { newestPassed } from "./occurrence.ts"
+import { settlePassedOver } from "./passing-over.ts"
 import { settlePause } from "./pausing.ts"
 import { type FireFacts, type FirePlan, planOf } from "./plan.ts"
 import { type OwedOptions, planOwed } from "./plan-owed.ts"
@@ -24,7 +25,7 @@ export function settle(
     assertReadable(schedule)
     if (schedule.paused !== null) return settlePause(schedule, facts, now)
     const newest = newestPassed(schedule, now)
-    if (newest === null) return null
+    if (newest === null) return canWait ? null : settlePassedOver(schedule, facts, now)
     const owed = owedUpTo(newest, schedule, now, facts.recorded)
     const plan = planOwed(schedule, facts, owed, now, { canWait })
     return canWait && plan.runs.length === 0 ? null : plan

@@ -1,8 +1,7 @@
 import { type Instant, SECOND } from "./instant.ts"
-import { upcomingAfter } from "./occurrence.ts"
+import { countOccurrences, upcomingAfter } from "./occurrence.ts"
 import { assertReadable } from "./readable.ts"
-import { type Schedule, timetableOf } from "./schedule.ts"
-import { countInTimetable } from "./timetable.ts"
+import type { Schedule } from "./schedule.ts"
 
 /**
  * Two reads that run into their deadline, and a little more. If nothing could be written either, the loops recover at
@@ -32,7 +31,7 @@ function standIn(schedule: Schedule, since: Instant): Schedule {
   const unseen =
     schedule.maxRuns === null || coveredUntil === null
       ? 0
-      : countInTimetable(timetableOf(schedule), coveredUntil, since, schedule.maxRuns)
+      : countOccurrences(schedule, coveredUntil, since, schedule.maxRuns)
   const current = {
     ...schedule,
     coveredUntil: Math.max(coveredUntil ?? since, since),

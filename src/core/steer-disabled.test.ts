@@ -38,10 +38,19 @@ describe.each(DISABLED)("one that is %s", (_, schedule) => {
 })
 
 test("reschedule passes over only what is to come", () => {
-  const plan = reschedule(aSchedule({ enabled: false, ...ALL }), at("12:30"), why, NO_FACTS, at("10:30"))
+  const disabled = aSchedule({ enabled: false, ...ALL })
+  const later = applied(disabled, reschedule(disabled, at("14:30"), why, NO_FACTS, at("10:30")))
 
-  assert.deepEqual(ledger(plan.runs), ["11:00-12:00 (2) skipped operator"])
-  assert.isNull(progressAfter(plan).nextRunAt)
+  const enabled = redefine(later, { ...later, enabled: true }, at("12:30"))
+
+  assert.deepEqual(
+    [clock(later.coveredUntil), later.nextRunAt, clock(enabled.nextRunAt)],
+    ["10:30", null, "14:30"],
+  )
+  assert.deepEqual(ledger(planFire(enabled, NO_FACTS, at("14:30")).runs), [
+    "13:00-14:00 (2) skipped operator",
+    "14:30 schedule",
+  ])
 })
 
 test.each([
@@ -58,6 +67,19 @@ test.each([
   assert.match(
     thrownBy(() => skip(schedule, at("10:00"), why, at("10:30"))).message,
     /The next is at .*11:00/,
+  )
+})
+
+test("what was said of an occurrence in that time goes with it", () => {
+  const said = (time: string) => ({ scheduledFor: at(time), dueAt: null, reason: null, by: null })
+  const overrides = ["09:00", "10:30", "11:00"].map(said)
+  const schedule = aSchedule({ enabled: false }, { nextRunAt: null, paused, overrides })
+
+  const { overrides: kept } = progressAfter(reschedule(schedule, at("10:40"), why, NO_FACTS, at("10:30")))
+
+  assert.deepEqual(
+    kept.map(({ scheduledFor }) => clock(scheduledFor)),
+    ["11:00", "10:40"],
   )
 })
 

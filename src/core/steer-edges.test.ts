@@ -12,7 +12,7 @@ import {
 import { HOUR } from "./instant.ts"
 import { NO_FACTS } from "./plan.ts"
 import { type OccurrenceOverride, OVERRIDES_MAX, type Schedule } from "./schedule.ts"
-import { move, pause, planAnew, reschedule, restore, skip } from "./steer.ts"
+import { move, pause, planAnew, reschedule, restore, resume, skip } from "./steer.ts"
 
 /** The edges of an operator's steps: what is last, what is not waiting, what was changed before. */
 
@@ -94,8 +94,8 @@ describe("move of an occurrence without a neighbour", () => {
 test("restore takes back the change of the occurrence that it names, and no other", () => {
   const schedule = aSchedule({}, { overrides: [skipped("11:00"), moved("12:00", "12:20")] })
 
-  assert.isNull(restore(schedule, at("09:00"), NOW))
-  assert.deepEqual(changes(progressAfter(restore(schedule, at("11:00"), NOW)).overrides), [
+  assert.isNull(restore(schedule, at("09:00"), NO_FACTS, NOW))
+  assert.deepEqual(changes(progressAfter(restore(schedule, at("11:00"), NO_FACTS, NOW)).overrides), [
     "12:00 to 12:20 (null, null)",
   ])
 })
@@ -104,15 +104,16 @@ describe("reschedule", () => {
   const to = (schedule: Schedule, time: string, now = NOW) =>
     reschedule(schedule, at(time), why, NO_FACTS, now)
 
-  test.each<[string, Schedule]>([["paused", aSchedule({}, { paused, nextRunAt: null })]])(
-    "of one that is %s fires nothing that is owed: it is passed over",
-    (_, schedule) => {
-      const plan = to(schedule, "12:30", at("10:30"))
+  test("of one that is paused fires nothing that is owed: it is passed over", () => {
+    const schedule = aSchedule({}, { paused, nextRunAt: null })
 
-      assert.deepEqual(ledger(plan.runs), ["09:00-12:00 (4) skipped operator"])
-      assert.isNull(progressAfter(plan).nextRunAt)
-    },
-  )
+    const plan = to(schedule, "12:30", at("10:30"))
+    const ended = resume(applied(schedule, plan), NO_FACTS, at("11:30"))!
+
+    assert.deepEqual([plan.runs, progressAfter(plan).nextRunAt], [[], null])
+    assert.deepEqual(ledger(ended.runs), ["09:00-11:00 (3) skipped operator"])
+    assert.equal(clock(progressAfter(ended).nextRunAt), "12:30")
+  })
 
   test("of the only occurrence to an earlier time replaces it", () => {
     const plan = to(aSchedule({ at: at("12:00") }), "09:00")
@@ -241,7 +242,7 @@ describe("when the schedule is due after a change", () => {
     const finished = firedAt(aSchedule({ at: at("08:05") }), at("08:05")).schedule
     const back = applied(finished, reschedule(finished, at("09:30"), why, NO_FACTS, NOW))
 
-    const plan = restore(back, at("09:30"), at("08:20"))
+    const plan = restore(back, at("09:30"), NO_FACTS, at("08:20"))
 
     assert.deepInclude(plan!.progress, { nextRunAt: null, finishedAt: at("08:20"), overrides: [] })
   })
@@ -252,7 +253,7 @@ describe("when the schedule is due after a change", () => {
       { overrides: [skipped("07:00")], finishedAt: at("07:30"), nextRunAt: null },
     )
 
-    assert.equal(progressAfter(restore(schedule, at("07:00"), NOW)).finishedAt, at("07:30"))
+    assert.equal(progressAfter(restore(schedule, at("07:00"), NO_FACTS, NOW)).finishedAt, at("07:30"))
   })
 })
 
@@ -273,7 +274,7 @@ describe("the order of occurrences", () => {
       true,
     ],
   ])("can be restored, or not: %s", (_, overrides, time, isPossible) => {
-    const act = () => restore(aSchedule({}, { overrides }), at(time), NOW)
+    const act = () => restore(aSchedule({}, { overrides }), at(time), NO_FACTS, NOW)
 
     if (isPossible) assert.doesNotThrow(act)
     else assert.equal(thrownBy(act).code, "BELFRY_OCCURRENCE_INVALID")
@@ -283,7 +284,7 @@ describe("the order of occurrences", () => {
     const overrides = [moved("09:00", "08:20"), moved("10:00", "08:40")]
 
     assert.equal(
-      thrownBy(() => restore(aSchedule({}, { overrides }), at("09:00"), NOW)).message,
+      thrownBy(() => restore(aSchedule({}, { overrides }), at("09:00"), NO_FACTS, NOW)).message,
       'The occurrence of "report" at 2026-03-10T10:00:00Z would no longer be due between its neighbours: ' +
         "restore the ones that were moved first.",
     )
@@ -295,7 +296,7 @@ describe("the order of occurrences", () => {
 
     assert.doesNotThrow(() => move(schedule, at("10:00"), at("10:40"), why, NOW))
     assert.doesNotThrow(() => skip(schedule, at("10:00"), why, NOW))
-    assert.doesNotThrow(() => restore(schedule, at("12:00"), NOW))
+    assert.doesNotThrow(() => restore(schedule, at("12:00"), NO_FACTS, NOW))
   })
 
   test("the last occurrence has nothing after it to pass", () => {
@@ -304,7 +305,7 @@ describe("the order of occurrences", () => {
       { overrides: [moved("10:00", "10:30"), skipped("09:00")] },
     )
 
-    assert.doesNotThrow(() => restore(schedule, at("09:00"), NOW))
+    assert.doesNotThrow(() => restore(schedule, at("09:00"), NO_FACTS, NOW))
   })
 })
 

@@ -13,7 +13,7 @@ import {
 import { HOUR } from "./instant.ts"
 import { NO_FACTS } from "./plan.ts"
 import { type OccurrenceOverride, OVERRIDES_MAX, type Schedule } from "./schedule.ts"
-import { move, pause, planAnew, restore, resume, skip } from "./steer.ts"
+import { move, pause, planAnew, restore, resume, skip, skipNext } from "./steer.ts"
 
 const why = { reason: "holiday", by: "ada" }
 const NOW = at("08:10")
@@ -208,24 +208,51 @@ describe("move", () => {
   })
 })
 
+describe("skipNext", () => {
+  const leftOut = (schedule: Schedule) =>
+    progressAfter(skipNext(schedule, why, NOW)).overrides.map(({ scheduledFor }) => clock(scheduledFor))
+
+  test("leaves out the next occurrence that isn't left out already", () => {
+    const once = applied(aSchedule(), skipNext(aSchedule(), why, NOW))
+    const twice = applied(once, skipNext(once, why, NOW))
+
+    assert.deepEqual([leftOut(aSchedule()), leftOut(once)], [["09:00"], ["09:00", "10:00"]])
+    assert.deepEqual(leftOut(twice), ["09:00", "10:00", "11:00"])
+  })
+
+  test("is refused where nothing else is to come", () => {
+    const schedule = aSchedule({ at: at("09:00") }, { overrides: [skipped("09:00")] })
+
+    assert.equal(
+      thrownBy(() => skipNext(schedule, why, NOW)).message,
+      'Schedule "report" has no occurrence to come.',
+    )
+  })
+})
+
 describe("restore", () => {
   test.each([
     ["skip", skipped("09:00")],
     ["move", moved("09:00", "09:30")],
   ])("takes back a %s", (_, override) => {
-    const plan = restore(aSchedule({}, { overrides: [override], nextRunAt: at("09:30") }), at("09:00"), NOW)
+    const plan = restore(
+      aSchedule({}, { overrides: [override], nextRunAt: at("09:30") }),
+      at("09:00"),
+      NO_FACTS,
+      NOW,
+    )
 
     assert.deepInclude(plan!.progress, { overrides: [], nextRunAt: at("09:00") })
   })
 
   test("where nothing was changed is nothing", () => {
-    assert.isNull(restore(aSchedule(), at("09:00"), NOW))
+    assert.isNull(restore(aSchedule(), at("09:00"), NO_FACTS, NOW))
   })
 
   test("is refused while a later occurrence is due before it", () => {
     const overrides = [moved("09:00", "08:20"), moved("10:00", "08:40")]
 
-    const error = thrownBy(() => restore(aSchedule({}, { overrides }), at("09:00"), NOW))
+    const error = thrownBy(() => restore(aSchedule({}, { overrides }), at("09:00"), NO_FACTS, NOW))
 
     assert.match(
       error.message,

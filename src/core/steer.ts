@@ -1,9 +1,9 @@
-import { gapsIn, owedUpTo } from "./catch-up.ts"
+import { owedUpTo } from "./catch-up.ts"
 import { BelfryError } from "./errors.ts"
 import { formatInstant, type Instant } from "./instant.ts"
-import { skipRecordOf } from "./new-run.ts"
 import { newestDue, type Occurrence, occurrenceAfter, occurrenceBefore, upcomingAfter } from "./occurrence.ts"
 import { isInOrder } from "./overrides.ts"
+import { settlePassedOver, withoutNext } from "./passing-over.ts"
 import { planPaused, planResume } from "./pausing.ts"
 import { type FireFacts, type FirePlan, followedBy, planFrom, planOf } from "./plan.ts"
 import { planOwed } from "./plan-owed.ts"
@@ -103,17 +103,29 @@ export function move(
   return withOverride(schedule, { scheduledFor: occurrence.scheduledFor, dueAt: to, ...why }, now)
 }
 
-/** Takes back a skip or a move. */
-export function restore(schedule: Schedule, scheduledFor: Instant, now: Instant): FirePlan | null {
-  if (!schedule.overrides.some((override) => override.scheduledFor === scheduledFor)) return null
-  const overrides = schedule.overrides.filter((override) => override.scheduledFor !== scheduledFor)
-  return withOverrides(schedule, overrides, now)
+/** Takes back a skip or a move, or a reschedule by the time it was to; what was passed over until now stays so. */
+export function restore(
+  schedule: Schedule,
+  scheduledFor: Instant,
+  facts: FireFacts,
+  now: Instant,
+): FirePlan | null {
+  const taken = schedule.overrides.find((override) => override.scheduledFor === scheduledFor)
+  if (taken === undefined) return null
+  const settled = taken.isNext === true ? settlePassedOver(schedule, facts, now) : null
+  return followedBy(schedule, settled ?? planOf(schedule, {}), (rest) =>
+    withOverrides(
+      rest,
+      rest.overrides.filter((override) => override.scheduledFor !== scheduledFor),
+      now,
+    ),
+  )
 }
 
 /**
- * The next occurrence is at `to`, whatever the timetable says, which goes on from there: those before `to` are recorded as
- * passed over, those after it stay. Only a schedule's last occurrence has its time changed, so that what was to happen once
- * happens once. What is owed until now is fired first.
+ * The next occurrence is at `to`, whatever the timetable says, which goes on from there: those before `to` are passed over, those
+ * after it stay. Only a schedule's last occurrence has its time changed, so that what was to happen once happens once. What is
+ * owed until now is fired first. A reschedule takes the place of the last one.
  */
 export function reschedule(
   schedule: Schedule,
@@ -122,13 +134,17 @@ export function reschedule(
   facts: FireFacts,
   now: Instant,
 ): FirePlan {
-  const newest = schedule.paused === null && schedule.enabled ? newestDue(schedule, now) : null
-  if (newest === null) return rescheduled(upToNow(schedule, now), to, why, facts, now)
-  const settled = planOwed(schedule, facts, owedUpTo(newest, schedule, now, facts.recorded), now)
-  return followedBy(schedule, settled, (rest) => rescheduled(rest, to, why, facts, now))
+  const settled = settledForReschedule(upToNow(schedule, now), facts, now)
+  return followedBy(schedule, settled, (rest) => rescheduled(withoutNext(rest), to, why, now))
 }
 
-function rescheduled(schedule: Schedule, to: Instant, why: Why, facts: FireFacts, now: Instant): FirePlan {
+function settledForReschedule(schedule: Schedule, facts: FireFacts, now: Instant): FirePlan {
+  const newest = schedule.paused === null && schedule.enabled ? newestDue(schedule, now) : null
+  if (newest !== null) return planOwed(schedule, facts, owedUpTo(newest, schedule, now, facts.recorded), now)
+  return settlePassedOver(schedule, facts, now) ?? planOf(schedule, {})
+}
+
+function rescheduled(schedule: Schedule, to: Instant, why: Why, now: Instant): FirePlan {
   const coveredUntil = schedule.coveredUntil ?? now
   const problem = problemWith(schedule, to, coveredUntil, now)
   if (problem !== null) {
@@ -136,18 +152,10 @@ function rescheduled(schedule: Schedule, to: Instant, why: Why, facts: FireFacts
   }
   const added: OccurrenceOverride = { scheduledFor: to, dueAt: to, ...why }
   const next = occurrenceAfter(schedule, coveredUntil)
-  const passed = occurrenceBefore(schedule, to)
   const message = why.reason ?? `Rescheduled to ${formatInstant(to)}`
-  // Later than the next one: all up to the new time are passed over, in one record.
-  if (passed !== null && passed.scheduledFor > coveredUntil) {
-    const passedOver = { after: coveredUntil, until: passed.scheduledFor }
-    const records = gapsIn(schedule, passedOver, facts.recorded).map((range) =>
-      skipRecordOf(schedule, range, { reason: "operator", message }),
-    )
-    const moved = { ...schedule, coveredUntil: passed.scheduledFor }
+  if (next !== null && next.scheduledFor < to) {
     const kept = keptAfter(schedule, to, { ...why, reason: message })
-    const plan = withOverrides(moved, [...kept, added], now)
-    return { ...plan, runs: records }
+    return withOverrides({ ...schedule, coveredUntil }, [...kept, { ...added, isNext: true }], now)
   }
   // Earlier: if nothing would come after the next one, that one is left out when its time comes.
   const isLast = next !== null && occurrenceAfter(schedule, next.scheduledFor) === null
@@ -195,8 +203,10 @@ export function occurrenceToCome(schedule: Schedule, scheduledFor: Instant | nul
 }
 
 function withOverride(schedule: Schedule, override: OccurrenceOverride, now: Instant): FirePlan {
-  const others = schedule.overrides.filter((entry) => entry.scheduledFor !== override.scheduledFor)
-  return withOverrides(schedule, [...others, override], now)
+  const isSame = (entry: OccurrenceOverride) => entry.scheduledFor === override.scheduledFor
+  const others = schedule.overrides.filter((entry) => !isSame(entry))
+  const isNext = schedule.overrides.find(isSame)?.isNext === true
+  return withOverrides(schedule, [...others, isNext ? { ...override, isNext } : override], now)
 }
 
 function withOverrides(schedule: Schedule, overrides: readonly OccurrenceOverride[], now: Instant): FirePlan {

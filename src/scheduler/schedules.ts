@@ -212,7 +212,7 @@ export class Schedules {
   /** Takes back a skip or a move. */
   async restore(id: string, scheduledFor: When): Promise<ScheduleView> {
     const occurrence = instantOf(scheduledFor, "scheduledFor", "restore")
-    return this.#steer("restore", id, (schedule, _facts, now) => restore(schedule, occurrence, now))
+    return this.#steer("restore", id, (schedule, facts, now) => restore(schedule, occurrence, facts, now))
   }
 
   /** The next occurrences, by the same function that fires them; with `after`, those after that time. */

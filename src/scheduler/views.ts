@@ -51,6 +51,8 @@ export interface ScheduleView extends Omit<ScheduleDefinition, "startsAt" | "end
     dueAt: Date | null
     reason: string | null
     by: string | null
+    /** What the timetable has before it is passed over. */
+    isNext: boolean
   }[]
   /** Code declares it, and somebody changed it by hand since. */
   readonly isOverridden: boolean
@@ -101,8 +103,8 @@ function pauseView(pause: Pause) {
   return { ...pause, at: new Date(pause.at), until: dateOf(pause.until) }
 }
 
-function overrideView({ settledUntil: _, ...override }: OccurrenceOverride) {
-  return { ...override, scheduledFor: new Date(override.scheduledFor), dueAt: dateOf(override.dueAt) }
+function overrideView({ scheduledFor, dueAt, reason, by, isNext = false }: OccurrenceOverride) {
+  return { scheduledFor: new Date(scheduledFor), dueAt: dateOf(dueAt), reason, by, isNext }
 }
 
 export interface RunView {

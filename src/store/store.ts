@@ -45,10 +45,7 @@ export interface Store {
    * counts a schedule's runs in the step that creates them, by `fire` or by `enqueue`.
    */
   putSchedule(schedule: Schedule, ifVersion: number | null): Promise<Swap>
-  /**
-   * The schedule's runs stay. Its skips go whose `scheduledFor` is after now, as they do with a plan that removes it: if it is
-   * made again, nobody has skipped those occurrences of it.
-   */
+  /** The schedule's runs stay. */
   deleteSchedule(id: string, ifVersion: number): Promise<Swap>
   /**
    * Schedules with `nextRunAt` at or before now, or up to `aheadMs` after it, each with the facts a plan needs (of its

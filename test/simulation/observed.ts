@@ -21,9 +21,8 @@ export function observed(store: Store, observer: Observer): Store {
       }),
     deleteSchedule: (id, ifVersion) =>
       inOrder(async () => {
-        const now = await store.now()
         const swap = await store.deleteSchedule(id, ifVersion)
-        if (swap.outcome === "done") observer.onDelete(id, now)
+        if (swap.outcome === "done") observer.onDelete(id)
         return swap
       }),
     dueSchedules: async (request) => {

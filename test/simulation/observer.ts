@@ -47,11 +47,10 @@ export class Observer {
     this.#schedules.set(schedule.id, { ...schedule, version })
   }
 
-  onDelete(id: string, now: Instant): void {
+  onDelete(id: string): void {
     this.findings.mix(`delete ${id}`)
     this.#changedAt.set(id, this.#options.troubles.now)
     this.#schedules.delete(id)
-    this.runs.forget(this.#ledger.forgetSkips(id, now))
   }
 
   onRead(now: Instant): void {

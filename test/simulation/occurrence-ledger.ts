@@ -1,7 +1,7 @@
 import type { Instant } from "../../src/core/instant.ts"
 import { isRange, type NewRun } from "../../src/core/run.ts"
 
-/** The observer's own record of what became of each occurrence. Unlike the store's, it forgets nothing by its age. */
+/** The observer's own record of what became of each occurrence. Unlike the store's, it forgets nothing. */
 export class OccurrenceLedger {
   readonly #own = new Map<string, Map<Instant, Kept>>()
   readonly #ranges = new Map<string, Kept[]>()
@@ -10,23 +10,9 @@ export class OccurrenceLedger {
   add(run: NewRun, now: Instant): void {
     const { scheduleId, scheduledFor } = run
     if (scheduleId === null || scheduledFor === null || isBesides(run)) return
-    const [from, isSkip] = [run.missed?.from ?? scheduledFor, run.state === "skipped"]
-    const kept = { id: run.id, at: now, from, until: scheduledFor, isSkip }
+    const kept = { id: run.id, at: now, from: run.missed?.from ?? scheduledFor, until: scheduledFor }
     if (isRange(run)) this.#rangesOf(scheduleId).push(kept)
     else this.#ownOf(scheduleId).set(scheduledFor, kept)
-  }
-
-  /** The skips of the time to come, whose schedule is no longer there. Returns their ids. */
-  forgetSkips(scheduleId: string, now: Instant): readonly string[] {
-    const isForgotten = ({ isSkip, until }: Kept) => isSkip && until > now
-    const [own, ranges] = [this.#ownOf(scheduleId), this.#rangesOf(scheduleId)]
-    const forgotten = [...own.values(), ...ranges].filter(isForgotten)
-    for (const [at, record] of own) if (isForgotten(record)) own.delete(at)
-    this.#ranges.set(
-      scheduleId,
-      ranges.filter((range) => !isForgotten(range)),
-    )
-    return forgotten.map(({ id }) => id)
   }
 
   /** The records that stand for an occurrence: its own, or else the ranges it lies in. */
@@ -65,7 +51,6 @@ interface Kept {
   readonly at: Instant
   readonly from: Instant
   readonly until: Instant
-  readonly isSkip: boolean
 }
 
 /** Runs of backfills and by hand stand for no occurrence. */

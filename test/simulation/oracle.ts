@@ -26,6 +26,7 @@ export function isOwed(known: Schedule, at: Instant, now: Instant): boolean {
   if (!known.enabled || (known.paused !== null && (known.paused.until ?? now + 1) > now)) return false
   const override = known.overrides.find(({ scheduledFor }) => scheduledFor === at)
   if (override !== undefined) return override.dueAt !== null
+  if (known.overrides.some(({ isNext, scheduledFor }) => isNext === true && at < scheduledFor)) return false
   return expectedOccurrences(known, at - 1, at).length === 1
 }
 

@@ -300,20 +300,14 @@ export const PLANTED_BUGS: Readonly<Record<string, Planted>> = {
       }
     },
   },
-  "M28 a schedule made again finds its forerunner's skips of the time to come": {
-    inStore: (store) => ({
-      ...store,
-      deleteSchedule: async (id, ifVersion) => {
-        const skips = await store.findRuns({ scheduleId: id, states: ["skipped"] }, NEWEST_100)
-        const swap = await store.deleteSchedule(id, ifVersion)
-        await store.enqueue(skips.map((run) => ({ ...run, state: "skipped", delayMs: 0, notBefore: null })))
-        return swap
-      },
-    }),
+  "M28 what a reschedule passes over is never recorded": {
+    inProcess: (store) =>
+      withPlans(store, (plan) => ({
+        ...plan,
+        runs: plan.runs.filter((run) => run.reason !== "operator" || !isRange(run)),
+      })),
   },
 }
-
-const NEWEST_100 = { orderBy: "scheduledFor", before: null, limit: 100 } as const
 
 /** The reason of a run that is failed because it has cost too many workers. */
 const LOST = "lost"

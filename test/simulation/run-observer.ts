@@ -30,14 +30,6 @@ export class RunObserver {
     return this.#everCreated.has(id)
   }
 
-  /** Gone with their schedule. */
-  forget(ids: readonly string[]): void {
-    for (const id of ids) {
-      this.#everCreated.delete(id)
-      this.#runs.delete(id)
-    }
-  }
-
   onCreated(run: NewRun, now: Instant): void {
     if (this.#everCreated.has(run.id)) this.#findings.violate("I1", `${run.id} was created twice`)
     this.#everCreated.add(run.id)

@@ -3,7 +3,6 @@ import { UNFINISHED_FACTS_MAX } from "../../core/plan.ts"
 import { cancel, succeed } from "../../core/run.ts"
 import { aPlan, aRun, aRunOf, aSchedule, aSkip, MOMENT_MS } from "./factories.ts"
 import { type Law, lawCase } from "./law.ts"
-import { ONCE_DELETING } from "./once-deleting.ts"
 import {
   claimed,
   created,
@@ -235,5 +234,5 @@ export const ONCE: Law = {
   name: "Once",
   statement:
     "One occurrence of one schedule becomes exactly one run or one skip: the run's id is its identity.",
-  cases: [...firing, ...ONCE_DELETING, ...facts],
+  cases: [...firing, ...facts],
 }

@@ -80,9 +80,9 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
         return { outcome: "done", version: next }
       }),
     deleteSchedule: (id: string, ifVersion: number) =>
-      operate((now) => {
+      operate(() => {
         if (shelf.schedules.get(id)?.version !== ifVersion) return { outcome: "stale" }
-        shelf.deleteSchedule(id, now)
+        shelf.schedules.delete(id)
         hint("schedules")
         return { outcome: "done", version: ifVersion }
       }),
@@ -158,11 +158,9 @@ function firePlan(shelf: Shelf, plan: FirePlan, now: Instant): FireAnswer {
   if (isHeld) return { outcome: "held" }
   for (const { payload } of plan.runs) jsonText(payload)
 
-  const { progress } = plan
-  if (progress !== null)
-    shelf.schedules.set(schedule.id, { ...schedule, ...progress, version: ++shelf.lastVersion })
+  if (plan.progress === null) shelf.schedules.delete(schedule.id)
+  else shelf.schedules.set(schedule.id, { ...schedule, ...plan.progress, version: ++shelf.lastVersion })
   const answers = plan.runs.map((run) => shelf.addRun(run, now))
-  if (progress === null) shelf.deleteSchedule(schedule.id, now)
   return {
     outcome: "done",
     created: answers.filter((answer) => answer.outcome === "created").map((answer) => answer.runId),

@@ -44,14 +44,6 @@ export class Shelf {
   /** When runs last succeeded, by schedule: dependencies ask for it at every fire. */
   readonly #lastSuccessAt = new Map<string, Instant>()
 
-  deleteSchedule(id: string, now: Instant): void {
-    this.schedules.delete(id)
-    for (const { id: runId, scheduleId, state, scheduledFor } of this.runs.values()) {
-      const isToCome = scheduledFor !== null && scheduledFor > now
-      if (scheduleId === id && state === "skipped" && isToCome) this.runs.delete(runId)
-    }
-  }
-
   putRun(run: Run): void {
     this.runs.set(run.id, run)
     if (isFinished(run.state)) {

@@ -113,8 +113,8 @@ export function createSqliteStore(
         return { answer, news: answer.outcome === "done" ? ["schedules"] : [] }
       }),
     deleteSchedule: (id, ifVersion) =>
-      tell((connection, now) => {
-        const answer = deleteSchedule(connection, id, ifVersion, now)
+      tell((connection) => {
+        const answer = deleteSchedule(connection, id, ifVersion)
         return { answer, news: answer.outcome === "done" ? ["schedules"] : [] }
       }),
     async dueSchedules(request) {

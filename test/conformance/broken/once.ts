@@ -8,7 +8,6 @@ import {
   UNFINISHED_FACTS_MAX,
 } from "belfry/store"
 import { allRuns, broken, each, findRun, findSchedule, reading, roundTrip } from "./breaking.ts"
-import { BROKEN_ONCE_DELETING } from "./once-deleting.ts"
 
 const firing = [
   broken(4, "a fire doesn't look at the version", (store) => ({
@@ -214,4 +213,4 @@ function successes(store: Store, last: (runs: readonly Run[]) => Run | undefined
   }
 }
 
-export const BROKEN_ONCE = [...firing, ...BROKEN_ONCE_DELETING, ...facts]
+export const BROKEN_ONCE = [...firing, ...facts]

@@ -65,13 +65,20 @@ describe("operations are functions", () => {
     assert.deepEqual(after["overrides"], [])
   })
 
-  test("delete: nothing is left of what it had passed over, so that it is fired if the schedule is made again", async () => {
-    await sql("select belfry.reschedule('nightly', now() + interval '3 days')")
-    await rowOf("select 1 from belfry.runs where schedule_id = 'nightly' and state = 'skipped'")
+  test("reschedule to later: nothing is recorded ahead, and next_run_at = null goes on from now", async () => {
+    const [before] = await sql("select next_run_at from belfry.schedules")
+    await sql("select belfry.reschedule('nightly', now() + interval '30 days')")
+    const { overrides } = await rowOf(
+      "select overrides from belfry.schedules where overrides <> '[]' and unsettled is null",
+    )
 
-    await sql("delete from belfry.schedules where id = 'nightly'")
+    await sql("update belfry.schedules set next_run_at = null where id = 'nightly'")
 
-    assert.deepEqual(await sql("select id from belfry.runs"), [])
+    const after = await rowOf(
+      "select next_run_at from belfry.schedules where overrides = '[]' and unsettled is null",
+    )
+    assert.equal(overrides[0].isNext, true)
+    assert.deepEqual([after, await sql("select id from belfry.runs")], [before, []])
   })
 
   test("enqueue: a run of any task, once for its key, together with the transaction", async () => {

@@ -115,9 +115,9 @@ export const SQL_FACE = `
         new.next_run_at := at;
       elsif new.covered_until is null then
         -- Its first occurrence is then, whatever the cron says.
-        new.covered_until := new.next_run_at - interval '1 millisecond';
+        new.covered_until := least(at, new.next_run_at - interval '1 millisecond');
         new.overrides := new.overrides || jsonb_build_object('scheduledFor', belfry.to_ms(new.next_run_at),
-          'dueAt', belfry.to_ms(new.next_run_at), 'reason', 'Begins as inserted', 'by', session_user, 'settledUntil', null);
+          'dueAt', belfry.to_ms(new.next_run_at), 'reason', 'Begins as inserted', 'by', session_user, 'isNext', true);
       end if;
       if not new.enabled then
         new.next_run_at := null;
@@ -148,9 +148,6 @@ export const SQL_FACE = `
   create function belfry.deleted() returns trigger language plpgsql ${AS_OWNER} as $$
   begin
     delete from belfry.counts as c where c.schedule_id = old.id;
-    -- If it is made again, nobody has skipped those occurrences of it.
-    delete from belfry.runs as r
-    where r.schedule_id = old.id and r.scheduled_for > belfry.this_instant() and r.state = 'skipped';
     perform pg_notify(tg_table_schema, 'schedules');
     return null;
   end

@@ -36,7 +36,7 @@ export const TABLES = `
         select bool_and(
           belfry.is_instant_ms(o -> 'scheduledFor')
           and (coalesce(o -> 'dueAt', 'null') = 'null' or belfry.is_instant_ms(o -> 'dueAt'))
-          and (coalesce(o -> 'settledUntil', 'null') = 'null' or belfry.is_instant_ms(o -> 'settledUntil'))
+          and coalesce(jsonb_typeof(o -> 'isNext'), 'boolean') = 'boolean'
         )
         from jsonb_array_elements(overrides) as o
       )

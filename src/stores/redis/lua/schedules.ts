@@ -41,4 +41,10 @@ local function unlist(id)
     call('ZREM', list, id)
   end
 end
+
+local function remove_schedule(id)
+  unlist(id)
+  call('DEL', schedule_key(id))
+  call('ZREM', prefix .. ':due', id)
+end
 `

@@ -4,7 +4,6 @@ import type { Connection } from "../connection.ts"
 import { INSTANTS } from "../lua/instants.ts"
 import { NEW_RUNS } from "../lua/new-runs.ts"
 import { PROGRESS } from "../lua/progress.ts"
-import { REMOVING } from "../lua/removing.ts"
 import { RUNS } from "../lua/runs.ts"
 import { SCHEDULES } from "../lua/schedules.ts"
 import { NewRunArgs } from "../new-run-args.ts"
@@ -19,7 +18,6 @@ const FIRE = scriptOf(
   INSTANTS,
   NEW_RUNS,
   SCHEDULES,
-  REMOVING,
   PROGRESS,
   `
 local PLAN_HEAD = 4

@@ -1,17 +1,13 @@
 import type { Pruned, PruneRequest } from "../../../store/store.ts"
 import type { Connection } from "../connection.ts"
 import { KEYS } from "../lua/keys.ts"
-import { REMOVING } from "../lua/removing.ts"
 import { RUNS } from "../lua/runs.ts"
-import { SCHEDULES } from "../lua/schedules.ts"
 import { scriptOf } from "../script.ts"
 
 // Arguments: how old, how many of each schedule stay, how many at most, and how many of the oldest were kept already.
 // Answers how many went, how many stay, and whether there are more to look at.
 const PRUNE_RUNS = scriptOf(
   RUNS,
-  SCHEDULES,
-  REMOVING,
   `
 local LOOKED_AT = 500
 local oldest_kept = now_ms() - ARGV[1]
@@ -21,7 +17,7 @@ local ids = call('ZRANGEBYSCORE', COMPLETED, '-inf', '(' .. oldest_kept, 'LIMIT'
 local covered = {}
 local function covered_until(schedule)
   if covered[schedule] == nil then
-    local is_json, progress = pcall(cjson.decode, fields_in(schedule_key(schedule), 'progress')[1] or '{}')
+    local is_json, progress = pcall(cjson.decode, fields_in(prefix .. ':schedules:' .. schedule, 'progress')[1] or '{}')
     covered[schedule] = is_json and type(progress) == 'table' and tonumber(progress.coveredUntil) or false
   end
   return covered[schedule]
@@ -43,6 +39,18 @@ local function stays(id, run)
   return rank and rank < keep or not is_settled(run)
 end
 
+local function remove(id, run)
+  leave(id, run)
+  take(CREATED, id)
+  if run.scheduled_for then
+    take(SCHEDULED, id)
+  end
+  if run.schedule_id then
+    unlist_in_schedule(id, run)
+  end
+  call('UNLINK', RUNS .. id, prefix .. ':attempts:' .. id, prefix .. ':logs:' .. id)
+end
+
 local deleted, kept, schedules = 0, 0, {}
 for _, id in ipairs(ids) do
   if deleted == limit then
@@ -54,7 +62,7 @@ for _, id in ipairs(ids) do
   elseif stays(id, run) then
     kept = kept + 1
   else
-    remove_run(id, run)
+    remove(id, run)
     deleted = deleted + 1
     if run.schedule_id then
       schedules[run.schedule_id] = true
@@ -64,7 +72,7 @@ end
 write_places()
 -- Of a schedule that is gone with its last run nothing is left.
 for schedule in pairs(schedules) do
-  local is_there = call('EXISTS', schedule_key(schedule), CREATED_OF .. schedule) > 0
+  local is_there = call('EXISTS', prefix .. ':schedules:' .. schedule, CREATED_OF .. schedule) > 0
   if not is_there and not single_of(OWN_KEY .. schedule) then
     call('HDEL', prefix .. ':successes', schedule)
   end

@@ -4,8 +4,6 @@ import type { Swap } from "../../../store/store.ts"
 import type { Connection } from "../connection.ts"
 import { KEYS } from "../lua/keys.ts"
 import { PROGRESS } from "../lua/progress.ts"
-import { REMOVING } from "../lua/removing.ts"
-import { RUNS } from "../lua/runs.ts"
 import { SCHEDULES } from "../lua/schedules.ts"
 import { definitionText, pushProgress } from "../schedule-rows.ts"
 import { answeringOnce, marked, scriptOf } from "../script.ts"
@@ -55,16 +53,14 @@ return version
 )
 
 const DELETE = scriptOf(
-  RUNS,
+  KEYS,
   SCHEDULES,
-  REMOVING,
   `
 local key = schedule_key(ARGV[1])
 if version_of(key, fields_in(key, 'version')[1]) ~= ARGV[2] then
   return 0
 end
 remove_schedule(ARGV[1])
-write_places()
 call('PUBLISH', prefix .. ':news', 'schedules')
 return 1
 `,

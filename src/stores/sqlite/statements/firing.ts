@@ -7,7 +7,6 @@ import type { Connection } from "../connection.ts"
 import type { Value } from "../driver.ts"
 import { progressValues, VERSION } from "../schedule-rows.ts"
 import { holderOf, insertRun, runExists } from "./enqueuing.ts"
-import { forgetSkipsToCome } from "./schedules.ts"
 import { takeVersions } from "./versions.ts"
 
 export const SELECT_STEPS = `
@@ -66,7 +65,6 @@ function firePlan(
   const created = plan.runs.filter((run) => insertRun(connection, run, now))
   if (plan.progress === null) {
     connection.prepare(DELETE_FINISHED).run(plan.scheduleId)
-    forgetSkipsToCome(connection, plan.scheduleId, now)
   } else {
     const values = [...progressValues(plan.progress), ...tallyOf(created, now)]
     connection.prepare(UPDATE_PROGRESS).run(version, ...values, plan.scheduleId)

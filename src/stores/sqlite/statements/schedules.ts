@@ -1,4 +1,3 @@
-import type { Instant } from "../../../core/instant.ts"
 import type { Schedule } from "../../../core/schedule.ts"
 import { DATE_MAX } from "../../../core/sound.ts"
 import type { ScheduleFilter, Swap } from "../../../store/store.ts"
@@ -42,13 +41,6 @@ const DELETE_SCHEDULE = `
   where id = ?
     and ${VERSION} = ?`
 
-// By belfry_runs_schedule_scheduled.
-const DELETE_SKIPS_TO_COME = `
-  delete from belfry_runs
-  where schedule_id = ?
-    and scheduled_for > ?
-    and state = 'skipped'`
-
 /** The write lock is held: the version read is the version replaced. */
 export function putSchedule(connection: Connection, schedule: Schedule, ifVersion: number | null): Swap {
   const row = connection.prepare(SELECT_VERSION).get(schedule.id) as { version: number } | undefined
@@ -62,16 +54,9 @@ export function putSchedule(connection: Connection, schedule: Schedule, ifVersio
   return { outcome: "done", version }
 }
 
-export function deleteSchedule(connection: Connection, id: string, ifVersion: number, now: Instant): Swap {
+export function deleteSchedule(connection: Connection, id: string, ifVersion: number): Swap {
   const { changes } = connection.prepare(DELETE_SCHEDULE).run(id, ifVersion)
-  if (changes === 0) return { outcome: "stale" }
-  forgetSkipsToCome(connection, id, now)
-  return { outcome: "done", version: ifVersion }
-}
-
-/** If the schedule is made again, nobody has skipped those occurrences of it. */
-export function forgetSkipsToCome(connection: Connection, scheduleId: string, now: Instant): void {
-  connection.prepare(DELETE_SKIPS_TO_COME).run(scheduleId, now)
+  return changes === 0 ? { outcome: "stale" } : { outcome: "done", version: ifVersion }
 }
 
 /** By primary key, or by the index on task, owner or tag where one is named: each ends in the id, so nothing is sorted. */
