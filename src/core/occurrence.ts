@@ -64,10 +64,15 @@ export function nextToRunAt(schedule: Schedule): Instant | null {
   const { nextRunAt, coveredUntil, overrides } = schedule
   if (nextRunAt === null || coveredUntil === null) return nextRunAt
   if (overrides.every(({ dueAt }) => dueAt !== null)) return nextRunAt
-  let next = upcomingAfter(schedule, coveredUntil)
-  if (next?.isSkipped !== true) return nextRunAt
+  const isSkipped = upcomingAfter(schedule, coveredUntil)?.isSkipped === true
+  return isSkipped ? (nextToRun(schedule, coveredUntil)?.dueAt ?? null) : nextRunAt
+}
+
+/** The first one after `after` that isn't left out. */
+export function nextToRun(schedule: Schedule, after: Instant): Occurrence | null {
+  let next = upcomingAfter(schedule, after)
   while (next?.isSkipped) next = upcomingAfter(schedule, next.scheduledFor)
-  return next?.dueAt ?? null
+  return next
 }
 
 /** The last occurrence whose nominal instant is strictly before `before`. */
@@ -130,6 +135,12 @@ export function newestDue(schedule: Schedule, now: Instant): Occurrence | null {
 /** The newest unsettled occurrence whose nominal instant has come, though jitter or a move may still hold it back. */
 export function newestPassed(schedule: Schedule, now: Instant): Occurrence | null {
   return unsettled(schedule, occurrenceBefore(schedule, now + 1))
+}
+
+/** Until when everything has had its time: now, or just before the one that jitter or a move still holds back. */
+export function passedBy(schedule: Schedule, now: Instant): Instant {
+  const newest = newestPassed(schedule, now)
+  return newest !== null && newest.dueAt > now ? newest.scheduledFor - 1 : now
 }
 
 function unsettled(schedule: Schedule, occurrence: Occurrence | null): Occurrence | null {

@@ -22,11 +22,11 @@ export function passedOver(schedule: Schedule, until: Instant, { recorded }: Fir
   if (next === null) return []
   const range = { after: schedule.coveredUntil ?? until, until: Math.min(until, next.scheduledFor - 1) }
   return gapsIn(withoutNext(schedule), range, recorded).map((gap) =>
-    skipRecordOf(schedule, gap, { reason: "operator", message: messageOf(next) }),
+    skipRecordOf(schedule, gap, { reason: "operator", message: whyPassedOver(next) }),
   )
 }
 
-function messageOf({ reason, scheduledFor }: OccurrenceOverride): string {
+export function whyPassedOver({ reason, scheduledFor }: OccurrenceOverride): string {
   return reason ?? `Rescheduled to ${formatInstant(scheduledFor)}`
 }
 

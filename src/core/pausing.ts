@@ -1,7 +1,7 @@
 import { gapsIn, owedUpTo } from "./catch-up.ts"
 import type { Instant } from "./instant.ts"
 import { skipRecordOf } from "./new-run.ts"
-import { newestDue, newestPassed, type Occurrence } from "./occurrence.ts"
+import { newestDue, newestPassed, type Occurrence, passedBy } from "./occurrence.ts"
 import { passedOver, settlePassedOver } from "./passing-over.ts"
 import {
   type FireFacts,
@@ -67,11 +67,9 @@ function resumed(schedule: Schedule, facts: FireFacts, now: Instant): FirePlan {
   const newest = newestDue(schedule, now)
   const runs = newest === null ? [] : droppedUntil(schedule, facts, newest)
   const running = { ...schedule, paused: null }
-  const settled = Math.max(now, schedule.coveredUntil ?? now, newest?.scheduledFor ?? now)
-  const waiting = newestPassed(schedule, now)
-  // Jitter or a move holds it back until after the pause.
-  const isHeldBack = waiting !== null && waiting.dueAt > now
-  const progress = planFrom(running, isHeldBack ? waiting.scheduledFor - 1 : settled)
+  const passed = passedBy(schedule, now)
+  const settled = Math.max(passed, schedule.coveredUntil ?? passed, newest?.scheduledFor ?? passed)
+  const progress = planFrom(running, settled)
   const records = [...passedOver(schedule, progress.coveredUntil!, facts), ...runs]
   const nextRunAt = schedule.enabled ? progress.nextRunAt! : null
   const firedCount = firedUntil(schedule, facts, progress.coveredUntil!)

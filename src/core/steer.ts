@@ -1,9 +1,16 @@
 import { owedUpTo } from "./catch-up.ts"
 import { BelfryError } from "./errors.ts"
 import { formatInstant, type Instant } from "./instant.ts"
-import { newestDue, type Occurrence, occurrenceAfter, occurrenceBefore, upcomingAfter } from "./occurrence.ts"
+import {
+  newestDue,
+  nextToRun,
+  type Occurrence,
+  occurrenceAfter,
+  occurrenceBefore,
+  upcomingAfter,
+} from "./occurrence.ts"
 import { isInOrder } from "./overrides.ts"
-import { settlePassedOver, withoutNext } from "./passing-over.ts"
+import { settlePassedOver, whyPassedOver, withoutNext } from "./passing-over.ts"
 import { planPaused, planResume } from "./pausing.ts"
 import { type FireFacts, type FirePlan, followedBy, planFrom, planOf } from "./plan.ts"
 import { planOwed } from "./plan-owed.ts"
@@ -70,12 +77,9 @@ export function skip(schedule: Schedule, scheduledFor: Instant | null, why: Why,
 
 /** Leaves out the next occurrence that isn't left out already. */
 export function skipNext(schedule: Schedule, why: Why, now: Instant): FirePlan {
-  let next = occurrenceToCome(schedule, null, now)
-  while (next.isSkipped) {
-    const after = upcomingAfter(schedule, next.scheduledFor)
-    if (after === null) throw refusedStep(schedule, `Schedule "${schedule.id}" has no occurrence to come.`)
-    next = after
-  }
+  const first = occurrenceToCome(schedule, null, now)
+  const next = nextToRun(schedule, first.scheduledFor - 1)
+  if (next === null) throw refusedStep(schedule, `Schedule "${schedule.id}" has no occurrence to come.`)
   return skip(schedule, next.scheduledFor, why, now)
 }
 
@@ -152,7 +156,7 @@ function rescheduled(schedule: Schedule, to: Instant, why: Why, now: Instant): F
   }
   const added: OccurrenceOverride = { scheduledFor: to, dueAt: to, ...why }
   const next = occurrenceAfter(schedule, coveredUntil)
-  const message = why.reason ?? `Rescheduled to ${formatInstant(to)}`
+  const message = whyPassedOver(added)
   if (next !== null && next.scheduledFor < to) {
     const kept = keptAfter(schedule, to, { ...why, reason: message })
     return withOverrides({ ...schedule, coveredUntil }, [...kept, { ...added, isNext: true }], now)

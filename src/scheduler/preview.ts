@@ -1,6 +1,6 @@
 import { BelfryError } from "../core/errors.ts"
 import { formatInstant, type Instant } from "../core/instant.ts"
-import { newestPassed, occurrenceBefore, upcomingAfter } from "../core/occurrence.ts"
+import { passedBy, upcomingAfter } from "../core/occurrence.ts"
 import type { Schedule } from "../core/schedule.ts"
 
 export interface OccurrenceView {
@@ -53,16 +53,7 @@ function tooFar({ id }: Schedule, after: Instant): BelfryError {
 
 /** What lies before is no longer to come: settled, past, or dropped by a pause with an end. */
 function settledBy(schedule: Schedule, now: Instant): Instant {
-  const passed = newestPassed(schedule, now)
-  // Jitter or a move may hold back one whose nominal instant is past.
-  const isHeldBack = passed !== null && passed.dueAt > now
-  const past = isHeldBack ? passed.scheduledFor - 1 : now
+  const past = passedBy(schedule, now)
   const until = schedule.paused?.until ?? null
-  return Math.max(past, schedule.coveredUntil ?? now, until === null ? past : droppedBy(schedule, until))
-}
-
-/** What is due while it is paused is dropped; jitter or a move may hold one back until after that. */
-function droppedBy(schedule: Schedule, until: Instant): Instant {
-  const last = occurrenceBefore(schedule, until)
-  return last !== null && last.dueAt >= until ? last.scheduledFor - 1 : until - 1
+  return Math.max(past, schedule.coveredUntil ?? now, until === null ? past : passedBy(schedule, until - 1))
 }

@@ -1,3 +1,5 @@
+import type { Instant } from "../../src/core/instant.ts"
+
 /** What the observers have seen: the invariants that were broken, the situations, and the course of the day. */
 export class Findings {
   readonly violations: string[] = []
@@ -17,4 +19,8 @@ export class Findings {
   violate(invariant: string, what: string): void {
     if (this.violations.length < 20) this.violations.push(`${invariant}: ${what}`)
   }
+}
+
+export function iso(instant: Instant): string {
+  return new Date(instant).toISOString()
 }

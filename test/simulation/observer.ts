@@ -3,7 +3,7 @@ import type { FirePlan } from "../../src/core/plan.ts"
 import { isRange, type NewRun } from "../../src/core/run.ts"
 import type { Schedule } from "../../src/core/schedule.ts"
 import { AHEAD_MAX_MS } from "../../src/engine/burst.ts"
-import { Findings } from "./findings.ts"
+import { Findings, iso } from "./findings.ts"
 import { OccurrenceLedger } from "./occurrence-ledger.ts"
 import { expectedOccurrences, isOwed } from "./oracle.ts"
 import { type ObserverOptions, RunObserver } from "./run-observer.ts"
@@ -182,8 +182,4 @@ export class Observer {
 /** An edit turns what had its nominal time into a run that waits for its due time. */
 function isSettledBeforeEdit(run: NewRun, now: Instant): boolean {
   return run.scheduledFor !== null && run.scheduledFor <= now
-}
-
-function iso(instant: Instant): string {
-  return new Date(instant).toISOString()
 }

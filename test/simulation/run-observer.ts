@@ -9,7 +9,7 @@ import {
   type RunChange,
   type RunState,
 } from "../../src/core/run.ts"
-import type { Findings } from "./findings.ts"
+import { type Findings, iso } from "./findings.ts"
 import type { Troubles } from "./troubles.ts"
 
 /** Watches runs: who was given which attempt, who performed it, and how it ended. */
@@ -228,8 +228,4 @@ interface Known {
 
 function isRetry(state: RunState, change: RunChange): boolean {
   return change.state === "pending" && (state === "failed" || state === "cancelled")
-}
-
-function iso(instant: Instant): string {
-  return new Date(instant).toISOString()
 }
