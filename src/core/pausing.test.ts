@@ -5,6 +5,7 @@ import {
   aSchedule,
   at,
   ledger,
+  moved,
   progressAfter,
   withUnfinished,
 } from "../../test/support/records.ts"
@@ -12,13 +13,9 @@ import { planFire, planSettle } from "./fire.ts"
 import { occurrenceAfter } from "./occurrence.ts"
 import { planResume } from "./pausing.ts"
 import { NO_FACTS } from "./plan.ts"
-import type { OccurrenceOverride, Schedule } from "./schedule.ts"
+import type { Schedule } from "./schedule.ts"
 
 const paused = { at: at("08:30"), until: null, reason: null, by: null }
-
-function moved(time: string, to: string): OccurrenceOverride {
-  return { scheduledFor: at(time), dueAt: at(to), reason: null, by: null }
-}
 
 describe("what a pause drops", () => {
   const DROPPED: readonly [string, Schedule, string, readonly string[]][] = [

@@ -3,38 +3,24 @@ import {
   applied,
   aSchedule,
   at,
+  changes,
   clock,
   firedAt,
-  ledger,
+  moved,
   progressAfter,
+  skipped,
   thrownBy,
 } from "../../test/support/records.ts"
 import { HOUR } from "./instant.ts"
 import { NO_FACTS } from "./plan.ts"
 import { type OccurrenceOverride, OVERRIDES_MAX, type Schedule } from "./schedule.ts"
-import { move, pause, planAnew, reschedule, restore, resume, skip } from "./steer.ts"
+import { move, pause, planAnew, reschedule, restore, skip } from "./steer.ts"
 
 /** The edges of an operator's steps: what is last, what is not waiting, what was changed before. */
 
 const why = { reason: "holiday", by: "ada" }
 const NOW = at("08:10")
 const paused = { at: NOW, until: null, reason: null, by: null }
-
-function skipped(time: string): OccurrenceOverride {
-  return { scheduledFor: at(time), dueAt: null, reason: null, by: null }
-}
-
-function moved(time: string, to: string): OccurrenceOverride {
-  return { scheduledFor: at(time), dueAt: at(to), reason: null, by: null }
-}
-
-/** `09:00 to 09:30 (reason, by)`, `09:00 left out`. */
-function changes(overrides: readonly OccurrenceOverride[]): readonly string[] {
-  return overrides.map(({ scheduledFor, dueAt, reason, by }) => {
-    const change = dueAt === null ? "left out" : `to ${clock(dueAt)}`
-    return `${clock(scheduledFor)} ${change} (${reason}, ${by})`
-  })
-}
 
 describe("the pause of a schedule that is not planned", () => {
   const NOT_PLANNED: readonly [string, Schedule][] = [
@@ -98,105 +84,6 @@ test("restore takes back the change of the occurrence that it names, and no othe
   assert.deepEqual(changes(progressAfter(restore(schedule, at("11:00"), NO_FACTS, NOW)).overrides), [
     "12:00 to 12:20 (null, null)",
   ])
-})
-
-describe("reschedule", () => {
-  const to = (schedule: Schedule, time: string, now = NOW) =>
-    reschedule(schedule, at(time), why, NO_FACTS, now)
-
-  test("of one that is paused fires nothing that is owed: it is passed over", () => {
-    const schedule = aSchedule({}, { paused, nextRunAt: null })
-
-    const plan = to(schedule, "12:30", at("10:30"))
-    const ended = resume(applied(schedule, plan), NO_FACTS, at("11:30"))!
-
-    assert.deepEqual([plan.runs, progressAfter(plan).nextRunAt], [[], null])
-    assert.deepEqual(ledger(ended.runs), ["09:00-11:00 (3) skipped operator"])
-    assert.equal(clock(progressAfter(ended).nextRunAt), "12:30")
-  })
-
-  test("of the only occurrence to an earlier time replaces it", () => {
-    const plan = to(aSchedule({ at: at("12:00") }), "09:00")
-
-    assert.deepEqual(changes(progressAfter(plan).overrides), [
-      "09:00 to 09:00 (holiday, ada)",
-      "12:00 left out (holiday, ada)",
-    ])
-    assert.equal(clock(progressAfter(plan).nextRunAt), "09:00")
-  })
-
-  test("to its own time changes this one occurrence only", () => {
-    const plan = to(aSchedule(), "09:00")
-
-    assert.deepEqual(changes(progressAfter(plan).overrides), ["09:00 to 09:00 (holiday, ada)"])
-  })
-
-  test("a second time to the same time replaces the first", () => {
-    const schedule = aSchedule()
-    const first = applied(
-      schedule,
-      reschedule(schedule, at("08:30"), { reason: "first", by: null }, NO_FACTS, NOW),
-    )
-
-    assert.deepEqual(changes(progressAfter(to(first, "08:30")).overrides), ["08:30 to 08:30 (holiday, ada)"])
-  })
-
-  test("to an earlier time replaces what was said of the last one", () => {
-    const schedule = aSchedule({ at: at("09:00") }, { overrides: [moved("09:00", "09:20")] })
-
-    assert.deepEqual(changes(progressAfter(to(schedule, "08:30")).overrides), [
-      "08:30 to 08:30 (holiday, ada)",
-      "09:00 left out (holiday, ada)",
-    ])
-  })
-
-  test("to an earlier time keeps what was said of those after it", () => {
-    const schedule = aSchedule({}, { overrides: [moved("09:00", "09:20"), skipped("12:00")] })
-
-    assert.deepEqual(changes(progressAfter(to(schedule, "08:30")).overrides), [
-      "09:00 to 09:20 (null, null)",
-      "12:00 left out (null, null)",
-      "08:30 to 08:30 (holiday, ada)",
-    ])
-  })
-
-  test("of a finished one keeps what was said of its past", () => {
-    const schedule = aSchedule({ at: at("07:00") }, { overrides: [skipped("06:00")] })
-
-    assert.deepEqual(changes(progressAfter(to(schedule, "09:00")).overrides), [
-      "06:00 left out (null, null)",
-      "09:00 to 09:00 (holiday, ada)",
-    ])
-  })
-
-  test("to a later time leaves out those that were moved to before it or to it, and keeps the others", () => {
-    const overrides = [moved("12:00", "11:30"), skipped("13:00"), moved("14:00", "14:30")]
-
-    assert.deepEqual(changes(progressAfter(to(aSchedule({}, { overrides }), "11:30")).overrides), [
-      "12:00 left out (holiday, ada)",
-      "13:00 left out (null, null)",
-      "14:00 to 14:30 (null, null)",
-      "11:30 to 11:30 (holiday, ada)",
-    ])
-  })
-
-  test("to the time of an occurrence that was skipped replaces the skip", () => {
-    const schedule = aSchedule({}, { overrides: [skipped("11:00")] })
-
-    assert.deepEqual(changes(progressAfter(to(schedule, "11:00")).overrides), [
-      "11:00 to 11:00 (holiday, ada)",
-    ])
-  })
-
-  test("to the time up to which all is settled is refused, and the millisecond after it isn't", () => {
-    const schedule = aSchedule({}, { coveredUntil: at("08:30") })
-
-    assert.match(
-      thrownBy(() => to(schedule, "08:30")).message,
-      /everything up to 2026-03-10T08:30:00Z is settled/,
-    )
-    assert.doesNotThrow(() => to(schedule, "08:30:00.001"))
-  })
 })
 
 describe("which occurrence is to come", () => {

@@ -7,24 +7,18 @@ import {
   firedAt,
   ledger,
   MADE_AT,
+  moved,
   progressAfter,
+  skipped,
   thrownBy,
 } from "../../test/support/records.ts"
 import { HOUR } from "./instant.ts"
 import { NO_FACTS } from "./plan.ts"
-import { type OccurrenceOverride, OVERRIDES_MAX, type Schedule } from "./schedule.ts"
+import { OVERRIDES_MAX, type Schedule } from "./schedule.ts"
 import { move, pause, planAnew, restore, resume, skip, skipNext } from "./steer.ts"
 
 const why = { reason: "holiday", by: "ada" }
 const NOW = at("08:10")
-
-function skipped(time: string): OccurrenceOverride {
-  return { scheduledFor: at(time), dueAt: null, reason: null, by: null }
-}
-
-function moved(time: string, to: string): OccurrenceOverride {
-  return { scheduledFor: at(time), dueAt: at(to), reason: null, by: null }
-}
 
 const paused = { at: NOW, until: null, reason: null, by: null }
 

@@ -6,7 +6,12 @@ import { formatInstant, type Instant } from "../../src/core/instant.ts"
 import type { ScheduleOptions } from "../../src/core/options.ts"
 import { type FireFacts, type FirePlan, NO_FACTS } from "../../src/core/plan.ts"
 import type { NewRun, RunRef } from "../../src/core/run.ts"
-import type { Schedule, ScheduleDefinition, ScheduleProgress } from "../../src/core/schedule.ts"
+import type {
+  OccurrenceOverride,
+  Schedule,
+  ScheduleDefinition,
+  ScheduleProgress,
+} from "../../src/core/schedule.ts"
 
 /** Records for tests: each mentions only what matters to it, the rest is ordinary. */
 
@@ -74,6 +79,24 @@ export function firedAt(schedule: Schedule, ...times: readonly Instant[]) {
     current = applied(current, plan)
   }
   return { schedule: current, runs }
+}
+
+/** An operator left out the occurrence. */
+export function skipped(time: string): OccurrenceOverride {
+  return { scheduledFor: at(time), dueAt: null, reason: null, by: null }
+}
+
+/** An operator gave the occurrence another time. */
+export function moved(time: string, to: string): OccurrenceOverride {
+  return { scheduledFor: at(time), dueAt: at(to), reason: null, by: null }
+}
+
+/** `09:00 to 09:30 (reason, by)`, `09:00 left out`. */
+export function changes(overrides: readonly OccurrenceOverride[]): readonly string[] {
+  return overrides.map(({ scheduledFor, dueAt, reason, by }) => {
+    const change = dueAt === null ? "left out" : `to ${clock(dueAt)}`
+    return `${clock(scheduledFor)} ${change} (${reason}, ${by})`
+  })
 }
 
 /** `09:00 schedule`, `09:00 skipped operator`, `09:00-11:00 (3) skipped missed`: a ledger one can read. */
