@@ -79,16 +79,19 @@ test("a file that this user can't write to is told as read-only", async () => {
     )
     return chmodSync(dirname(path), 0o755)
   }
-  // Root writes to everything, so somebody else tries.
+  // Root writes to everything, so the program becomes somebody else, once it has loaded what lies in root's own folders.
   const program = `
     import { sqlite } from ${JSON.stringify(new URL("../../../src/sqlite.ts", import.meta.url).href)}
+    await sqlite(":memory:").open()
+    process.setgroups([])
+    process.setgid(65_534)
+    process.setuid(65_534)
     const store = sqlite(${JSON.stringify(path)})
     try { await store.open(); console.log(await store.heartbeat({ worker: { id: "w", host: "", pid: 1, tasks: [], slots: 1, state: "active" }, isLeaving: false, held: [] })) }
     catch (error) { console.log(error.code) }`
-  const nobody = { uid: 65_534, gid: 65_534, env: { ...process.env, HOME: "/tmp", TMPDIR: "/tmp" } }
   const tsx = new URL("../../../node_modules/tsx/dist/loader.mjs", import.meta.url).href
   const args = ["--import", tsx, "--input-type=module", "--eval", program]
-  const { stdout, stderr } = spawnSync(process.execPath, args, { ...nobody, encoding: "utf8" })
+  const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" })
   assert.equal(stdout.trim(), "BELFRY_STORE_READ_ONLY", stderr)
 })
 
