@@ -4,7 +4,7 @@ import { SITUATIONS } from "./situations.ts"
 import { simulate } from "./world.ts"
 
 /** The quick suite simulates this many days, and goes on until every situation has come up. */
-const DAYS_MIN = 24
+const DAYS_MIN = 12
 const DAYS_MAX = 100
 
 test("days that get into every situation keep every invariant", async () => {

@@ -27,94 +27,107 @@ export const DAMAGES: readonly (string | null)[] = [
   null,
 ]
 
-/** Law 12, Apart, for each field of a record and each thing that can be in it: the other records are served as if it weren't there. */
+/**
+ * Law 12, Apart, for each field of a record and each thing that can be in it: the other records are served as if it weren't there.
+ * All damages of one field are there at once, each in a record of its own; if that fails, one at a time, to name the culprit.
+ */
 export function damagedFields(
   open: () => Promise<Writable>,
   fields: Readonly<Record<"schedule" | "run" | "worker", readonly string[]>>,
   damagesOf: (field: string) => readonly (string | null)[] = () => DAMAGES,
 ): void {
-  const each = async (field: string, check: (writable: Writable, value: string | null) => Promise<void>) => {
-    for (const value of damagesOf(field)) {
-      const writable = await open()
-      await check(writable, value).catch((cause) => {
-        throw new Error(`${field} is ${JSON.stringify(value)}: ${cause}`, { cause })
-      })
+  const each = async (field: string, check: (damaging: Damaging) => Promise<void>) => {
+    const checkWith = async (values: readonly (string | null)[]) => {
+      const { store, write } = await open()
+      const damage = async (kind: Parameters<Writable["write"]>[0], ids: readonly string[]) => {
+        for (const [index, id] of ids.entries()) await write(kind, id, field, values[index]!)
+      }
+      await check({ store, count: values.length, damage })
+    }
+    const values = damagesOf(field)
+    try {
+      await checkWith(values)
+    } catch (cause) {
+      for (const value of values) {
+        await checkWith([value]).catch((error) => {
+          throw new Error(`${field} is ${JSON.stringify(value)}: ${error}`, { cause: error })
+        })
+      }
+      throw new Error(`${field}, with all damages at once: ${cause}`, { cause })
     }
   }
 
   test.each(fields.schedule)("whatever is in %s of a schedule, others fire and are listed", (field) =>
-    each(field, async ({ store, write }, value) => {
+    each(field, async ({ store, count, damage }) => {
       const due = { nextRunAt: 1, coveredUntil: 0, tags: ["t"], owner: "o" }
       // Behind by as many minutes as there are since 1970: a plan that looks at each of them takes too long.
       const eachMinute = { kind: "cron", cron: "* * * * *", dayMatch: "either" } as const
-      const bad = await created(store, aSchedule({ ...due, triggers: [eachMinute] }))
+      const bad = await times(count, () => created(store, aSchedule({ ...due, triggers: [eachMinute] })))
       const good = await created(store, aSchedule(due))
-      if (!(await write("schedule", bad.id, field, value))) return
+      await damage("schedule", idsOf(bad))
 
       await schedulesAreShown(store, good.id)
       await firesOnce(store, good.id)
       await schedulesAreShown(store, good.id)
-      await isDeleted(store, bad.id)
+      for (const { id } of bad) await isDeleted(store, id)
     }),
   )
 
   test.each(fields.run)("whatever is in %s of a waiting run, others are given and listed", (field) =>
-    each(field, async ({ store, write }, value) => {
-      const bad = await enqueued(store, richRun())
+    each(field, async ({ store, count, damage }) => {
+      const bad = await times(count, () => enqueued(store, richRun()))
       const good = await enqueued(store, aRun())
-      if (!(await write("run", bad.id, field, value))) return
+      await damage("run", idsOf(bad))
 
       await runsAreShown(store, good.id)
       const given = await allGiven(store)
-      assert.ok(
-        given.some(({ id }) => id === good.id),
-        "the other is given",
-      )
+      assert.ok(idsOf(given).includes(good.id), "the other is given")
       await areHeldAndEnded(store, given, good.id)
     }),
   )
 
   test.each(fields.run)("whatever is in %s of a running run, others keep their lease and end", (field) =>
-    each(field, async ({ store, write }, value) => {
-      const bad = await enqueued(store, richRun())
+    each(field, async ({ store, count, damage }) => {
+      const bad = await times(count, () => enqueued(store, richRun()))
       const good = await enqueued(store, aRun())
       const given = await allGiven(store)
-      if (!(await write("run", bad.id, field, value))) return
+      await damage("run", idsOf(bad))
 
       const late = await enqueued(store, aRun())
       await runsAreShown(store, good.id)
-      assert.ok(
-        (await allGiven(store)).some(({ id }) => id === late.id),
-        "another is given",
-      )
+      assert.ok(idsOf(await allGiven(store)).includes(late.id), "another is given")
       await areHeldAndEnded(store, given, good.id)
     }),
   )
 
   test.each(fields.run)("whatever is in %s of a finished run, others are given, and it isn't", (field) =>
-    each(field, async ({ store, write }, value) => {
-      const bad = await enqueued(store, richRun())
+    each(field, async ({ store, count, damage }) => {
+      const rich = Array.from({ length: count }, richRun)
+      const bad = await times(count, (index) => enqueued(store, rich[index]!))
       await store.transition((await allGiven(store)).map((run) => succeed(run, NOTHING)))
       // The next one with its live key, as of a schedule with overlap skip.
-      const next = await enqueued(store, richRun())
+      const next = await times(count, (index) =>
+        enqueued(store, aRun({ ...rich[index]!, id: `${bad[index]!.id}-next` })),
+      )
       const good = await enqueued(store, aRun())
-      if (!(await write("run", bad.id, field, value))) return
+      await damage("run", idsOf(bad))
 
-      const given = (await allGiven(store)).map(({ id }) => id)
+      const given = idsOf(await allGiven(store))
 
-      assert.deepEqual([...given].sort(), [next.id, good.id].sort())
+      assert.deepEqual([...given].sort(), [...idsOf(next), good.id].sort())
       await runsAreShown(store, good.id)
-      if (field !== "state") assert.equal((await runById(store, bad.id)).state, "succeeded")
+      if (field === "state") return
+      for (const { id } of bad) assert.equal((await runById(store, id)).state, "succeeded")
     }),
   )
 
   test.each(fields.run)("whatever is in %s of a finished run, others are listed and pruned", (field) =>
-    each(field, async ({ store, write }, value) => {
-      const bad = await enqueued(store, richRun())
+    each(field, async ({ store, count, damage }) => {
+      const bad = await times(count, () => enqueued(store, richRun()))
       const good = await enqueued(store, aRun())
       const given = await allGiven(store)
       await store.transition(given.map((run) => succeed(run, { message: null, details: { a: 1 } })))
-      if (!(await write("run", bad.id, field, value))) return
+      await damage("run", idsOf(bad))
 
       await runsAreShown(store, good.id)
       await store.transition(given.flatMap((run) => retry({ ...run, state: "succeeded" }, null) ?? []))
@@ -141,44 +154,66 @@ export function damagedFields(
   })
 
   test.each(fields.worker)("whatever is in %s of a worker, all are listed, and it beats on", (field) =>
-    each(field, async ({ store, write }, value) => {
+    each(field, async ({ store, count, damage }) => {
       const beat = (id: string) => store.heartbeat(aHeartbeat({ worker: aWorker({ id, tasks: [id] }) }))
-      await beat("bad")
-      await beat("good")
-      if (!(await write("worker", "bad", field, value))) return
+      const bad = Array.from({ length: count }, (_, index) => `bad-${index + 10}`)
+      const all = [...bad, "good"]
+      for (const id of all) await beat(id)
+      await damage("worker", bad)
 
-      assert.ok((await offeredOf(store)).has("good"), "the other's tasks are offered")
+      assert.ok((await offeredOf(store, all)).has("good"), "the other's tasks are offered")
       await store.prune(aPruning({ silentForMs: 600_000 }))
-      await beat("bad")
-      assert.deepEqual([...(await offeredOf(store))].sort(), ["bad", "good"])
+      for (const id of bad) await beat(id)
+      assert.deepEqual([...(await offeredOf(store, all))].sort(), all)
     }),
   )
 }
 
+interface Damaging {
+  readonly store: Store
+  /** How many records are to be damaged. */
+  readonly count: number
+  /** Writes one of the damages into each record. */
+  damage(kind: "schedule" | "run" | "worker", ids: readonly string[]): Promise<void>
+}
+
+async function times<T>(count: number, make: (index: number) => Promise<T>): Promise<readonly T[]> {
+  const made: T[] = []
+  for (let index = 0; index < count; index++) made.push(await make(index))
+  return made
+}
+
+function idsOf(records: readonly { readonly id: string }[]): readonly string[] {
+  return records.map(({ id }) => id)
+}
+
 /** What the workers offer, all of whom are listed. */
-async function offeredOf(store: Store): Promise<ReadonlySet<string>> {
+async function offeredOf(store: Store, all: readonly string[]): Promise<ReadonlySet<string>> {
   const workers = new Workers({ store, tasks: new Map(), rhythm: { leaseMs: 600_000, pollMs: 600_000 } })
-  const listed = await workers.list({ afterId: null, limit: 10 })
+  const listed = await workers.list({ afterId: null, limit: PAGE })
   // Throws where there is no such date.
   for (const { startedAt, heartbeatAt } of listed) startedAt.toISOString() + heartbeatAt.toISOString()
-  assert.deepEqual(
-    listed.map(({ id }) => id),
-    ["bad", "good"],
-  )
+  assert.deepEqual(idsOf(listed), all)
   return workers.offeredTasks()
 }
 
+/** More than there are records. */
+const PAGE = 100
+
 const NOTHING = { message: null, details: null }
+
+let keys = 0
 
 /** With something in every field. */
 function richRun(): NewRun {
+  const key = `key-${keys++}`
   return aRun({
     payload: { a: 1 },
     priority: 3,
     trigger: "schedule:* * * * *",
     missed: { from: 0, until: 1000, count: 2 },
-    liveKey: "live",
-    concurrencyKey: "key",
+    liveKey: key,
+    concurrencyKey: key,
     concurrencyLimit: 5,
     retry: { attempts: 2, backoff: "fixed", baseMs: 1, maxMs: 1, jitter: 0 },
     timeoutMs: 60_000,
@@ -187,7 +222,7 @@ function richRun(): NewRun {
 }
 
 async function schedulesAreShown(store: Store, goodId: string): Promise<void> {
-  const listed = await store.findSchedules({}, { afterId: null, limit: 10 })
+  const listed = await store.findSchedules({}, { afterId: null, limit: PAGE })
   for (const schedule of listed) jsonOf(scheduleView(schedule, new Set()))
   assert.ok(
     listed.some(({ id }) => id === goodId),
@@ -198,7 +233,7 @@ async function schedulesAreShown(store: Store, goodId: string): Promise<void> {
 async function firesOnce(store: Store, goodId: string): Promise<void> {
   const fired: string[] = []
   for (let look = 0; look < 3; look++) {
-    const { due, now, nextDueAt } = await store.dueSchedules({ limit: 10 })
+    const { due, now, nextDueAt } = await store.dueSchedules({ limit: PAGE })
     assert.ok(nextDueAt === null || Number.isSafeInteger(nextDueAt), `the next is due at ${nextDueAt}`)
     const answers = await store.fire(due.map(({ schedule, facts }) => planFire(schedule, facts, now)))
     // A process that read them at the same time plans again, with what is recorded by now.
@@ -241,7 +276,7 @@ function jsonOf(view: object): string {
 async function allGiven(store: Store): Promise<readonly Run[]> {
   const given: Run[] = []
   for (let look = 0; look < 3; look++) {
-    const { runs, nextClaimableAt } = await store.claim(aClaim())
+    const { runs, nextClaimableAt } = await store.claim(aClaim({ limit: PAGE }))
     assert.ok(nextClaimableAt === null || Number.isFinite(nextClaimableAt), `the next at ${nextClaimableAt}`)
     given.push(...runs)
   }
