@@ -1,5 +1,4 @@
 import assert from "node:assert/strict"
-import { spawnSync } from "node:child_process"
 import { chmodSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { test } from "vitest"
@@ -7,6 +6,7 @@ import { aClaim, aLogLine, aPlan, aRun, aSchedule } from "../../../src/store/law
 import { created, several } from "../../../src/store/laws/steps.ts"
 import { assertLocal } from "../../../src/stores/sqlite/file-system.ts"
 import { advance, aVirtualClock } from "../../lock/lab.ts"
+import { startProgram } from "../../support/child-programs.ts"
 import {
   aDatabase,
   anOpenStore,
@@ -79,20 +79,10 @@ test("a file that this user can't write to is told as read-only", async () => {
     )
     return chmodSync(dirname(path), 0o755)
   }
-  // Root writes to everything, so the program becomes somebody else, once it has loaded what lies in root's own folders.
-  const program = `
-    import { sqlite } from ${JSON.stringify(new URL("../../../src/sqlite.ts", import.meta.url).href)}
-    await sqlite(":memory:").open()
-    process.setgroups([])
-    process.setgid(65_534)
-    process.setuid(65_534)
-    const store = sqlite(${JSON.stringify(path)})
-    try { await store.open(); console.log(await store.heartbeat({ worker: { id: "w", host: "", pid: 1, tasks: [], slots: 1, state: "active" }, isLeaving: false, held: [] })) }
-    catch (error) { console.log(error.code) }`
-  const tsx = new URL("../../../node_modules/tsx/dist/loader.mjs", import.meta.url).href
-  const args = ["--import", tsx, "--input-type=module", "--eval", program]
-  const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" })
-  assert.equal(stdout.trim(), "BELFRY_STORE_READ_ONLY", stderr)
+  // Root writes to everything, so somebody else tries.
+  const { lines, ended } = startProgram(new URL("open-as-nobody.ts", import.meta.url), [path])
+  assert.equal(await ended, 0)
+  assert.deepEqual(lines, ["BELFRY_STORE_READ_ONLY"])
 })
 
 test("without room a write is refused whole, and goes on when there is some", async () => {
