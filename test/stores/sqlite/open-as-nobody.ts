@@ -1,10 +1,11 @@
 import { BelfryError } from "belfry"
 import { systemClock } from "../../../src/engine/clock.ts"
+import { aHeartbeat } from "../../../src/store/laws/factories.ts"
 import { loadDriver } from "../../../src/stores/sqlite/driver.ts"
 import { createSqliteStore } from "../../../src/stores/sqlite/sqlite-store.ts"
 
 /**
- * Run by root: opens the file as a user without rights and prints the error's code. Everything is loaded before, because the
+ * Run by root: opens the file as a user without rights, writes to it and prints the error's code. Everything is loaded before, because the
  * sources may lie in a folder that only root can read.
  */
 const NOBODY = 65_534
@@ -16,8 +17,10 @@ process.setuid?.(NOBODY)
 const options = { path: process.argv[2]!, durability: "normal", lockDeadlineMs: 5_000 } as const
 const store = createSqliteStore(options, systemClock, async () => driver)
 try {
+  // With the log of the last writer beside it, a file opens, and the first write fails.
   await store.open()
-  console.log(JSON.stringify("opened"))
+  await store.heartbeat(aHeartbeat())
+  console.log(JSON.stringify("written"))
 } catch (error) {
   console.log(JSON.stringify(error instanceof BelfryError ? error.code : String(error)))
 }
