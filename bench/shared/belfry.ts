@@ -1,4 +1,5 @@
 import type { Schedule } from "../../src/core/schedule.ts"
+import type { StandardSchema } from "../../src/core/standard-schema.ts"
 import { createScheduler, defineTask, type Scheduler, silentLogger } from "../../src/index.ts"
 import { aRun, aSchedule } from "../../src/store/laws/factories.ts"
 import type { Store } from "../../src/store.ts"
@@ -21,13 +22,18 @@ export interface BelfryOn {
   putMany(schedule: Schedule, prefix: string, count: number): Promise<void>
 }
 
+/** The peers check no payloads. */
+const ANYTHING: StandardSchema = {
+  "~standard": { version: 1, vendor: "bench", validate: (value) => ({ value }) },
+}
+
 /** One process of Belfry, and the commands that every contender knows. */
 export function answerAsBelfry({ store, isAnythingLeft, putMany }: BelfryOn): void {
   const watch = new Stopwatch()
   const started: [scheduleId: string, at: number][] = []
   let scheduler: Scheduler | null = null
 
-  const noop = defineTask({ name: "noop", run: () => watch.begin() })
+  const noop = defineTask({ name: "noop", payload: ANYTHING, run: () => watch.begin() })
   const noted = defineTask({
     name: "noted",
     run: ({ run }) => {
