@@ -1,5 +1,6 @@
 import type { Schedule } from "../../src/core/schedule.ts"
 import type { StandardSchema } from "../../src/core/standard-schema.ts"
+import type { AnyTask } from "../../src/engine/task.ts"
 import { createScheduler, defineTask, type Scheduler, silentLogger } from "../../src/index.ts"
 import { aRun, aSchedule } from "../../src/store/laws/factories.ts"
 import type { Store } from "../../src/store.ts"
@@ -40,7 +41,7 @@ export function answerAsBelfry({ store, isAnythingLeft, putMany }: BelfryOn): vo
       started.push([run.scheduleId!, Date.now()])
     },
   })
-  const start = async (task: typeof noop) => {
+  const start = async (task: AnyTask) => {
     scheduler = createScheduler({ store, tasks: [task], concurrency: CONCURRENCY, logger: silentLogger })
     await scheduler.start()
   }

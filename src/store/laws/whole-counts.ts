@@ -36,6 +36,18 @@ export const WHOLE_COUNTS = [
 
     assert.deepEqual(await countOf(store), [1, run.id])
   }),
+  lawCase(
+    "Of a plan's runs those that it creates are counted, and the last of these is the last",
+    async (store) => {
+      const schedule = await created(store, aSchedule({ id: "s1" }))
+      const [first, second, third] = several(3, () => aRunOf("s1"))
+      await store.enqueue([third!])
+
+      await store.fire([aPlan(schedule, { runs: [first!, second!, aSkip({ scheduleId: "s1" }), third!] })])
+
+      assert.deepEqual(await countOf(store), [3, second!.id])
+    },
+  ),
   lawCase("To count changes nothing that a plan or an edit rests on", async (store) => {
     const schedule = await created(store, aSchedule({ id: "s1" }))
     await store.enqueue([aRunOf("s1")])

@@ -253,4 +253,11 @@ export const FIRE_PLAN: readonly ListColumn<FirePlan>[] = [
   ["fired_count", "bigint", (plan) => plan.progress?.firedCount ?? null],
   ["last_error", "text", (plan) => plan.progress?.lastError ?? null],
   ["finished_at", "bigint", (plan) => plan.progress?.finishedAt ?? null],
+  ["run_count", "integer", (plan) => runIdsOf(plan).length, "shared"],
+  ["last_run_id", "text", (plan) => runIdsOf(plan).at(-1) ?? null],
 ]
+
+/** Without records of what didn't run, which don't count. */
+function runIdsOf({ runs }: FirePlan): readonly string[] {
+  return [...new Set(runs.filter(({ state }) => state === "pending").map(({ id }) => id))]
+}

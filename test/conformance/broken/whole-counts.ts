@@ -69,6 +69,16 @@ export const BROKEN_WHOLE_COUNTS = [
       },
     }
   }),
+  broken(1, "the last run of a plan is its schedule's last, though it was there before", (store) => ({
+    async fire(plans) {
+      const answers = await store.fire(plans)
+      const last = plans[0]?.runs.at(-1)?.id ?? null
+      const isDone = answers[0]?.outcome === "done" && answers[0].created.length > 0
+      const change = (schedule: Schedule) => (isDone ? { ...schedule, lastRunId: last } : schedule)
+      Object.assign(this, showing(store, change))
+      return answers
+    },
+  })),
   broken(1, "the last run is the first", (store) => {
     let first: string | null = null
     return {

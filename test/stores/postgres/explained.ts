@@ -13,9 +13,15 @@ export interface Look {
   readonly rows: number
 }
 
+export interface Explained {
+  readonly looks: readonly Look[]
+  /** Of all steps of the plans, the most rows that one went through, in tables or not: a list that is read for each row of another. */
+  readonly busiest: number
+}
+
 export interface ExplainedStore {
   readonly store: PostgresStore
-  looks(call: () => Promise<unknown>): Promise<readonly Look[]>
+  explain(call: () => Promise<unknown>): Promise<Explained>
   close(): Promise<void>
 }
 
@@ -55,10 +61,13 @@ export async function anExplainedStore(url: string): Promise<ExplainedStore> {
   await store.open()
   return {
     store,
-    async looks(call) {
+    async explain(call) {
       plans.length = 0
       await call()
-      return plans.flatMap((plan) => looksOf(plan))
+      return {
+        looks: plans.flatMap((plan) => looksOf(plan)),
+        busiest: Math.max(0, ...plans.flatMap((plan) => stepsOf(plan)).map(rowsOf)),
+      }
     },
     async close() {
       await store.close()
@@ -76,6 +85,10 @@ interface Plan {
   readonly "Rows Removed by Filter"?: number
   readonly "Rows Removed by Index Recheck"?: number
   readonly Plans?: readonly Plan[]
+}
+
+function stepsOf(plan: Plan): readonly Plan[] {
+  return [plan, ...(plan.Plans ?? []).flatMap((each) => stepsOf(each))]
 }
 
 function looksOf(plan: Plan): readonly Look[] {

@@ -61,7 +61,7 @@ async function proveFew({ most, indexes, given, call }: Asked): Promise<void> {
   const { store } = explained
   const before = await given?.(store)
 
-  const found = await explained.looks(() => call(store, before))
+  const { looks: found, busiest } = await explained.explain(() => call(store, before))
 
   // Workers are few: the server reads all of them rather than an index.
   const looks = found.filter(({ table }) => !["workers", "migrations"].includes(table))
@@ -71,4 +71,5 @@ async function proveFew({ most, indexes, given, call }: Asked): Promise<void> {
   const others = useful.filter(({ index }) => indexes?.includes(index!) === false)
   assert.deepEqual(others, [], "by no other index")
   assert.ok(Math.max(0, ...useful.map(({ rows }) => rows)) <= most, JSON.stringify(useful))
+  assert.ok(busiest <= 3 * most + 10, `one step goes through ${busiest} rows`)
 }
