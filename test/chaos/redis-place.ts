@@ -26,7 +26,7 @@ async function ledgerOf(url: string): Promise<Ledger> {
     for (const key of await client.keys(`${RUNS}*`)) runs.push(await runAt(client, key))
     const nextRunAt = new Map<string, number>()
     for (const key of await client.keys(`${SCHEDULES}*`))
-      nextRunAt.set(key.slice(SCHEDULES.length), instantOf((await client.hget(key, "next_run"))!))
+      nextRunAt.set(key.slice(SCHEDULES.length), Date.parse((await client.hget(key, "next_run"))!))
     return { runs, nextRunAt, faults: await faultsIn(client, runs) }
   } finally {
     client.disconnect()
@@ -47,17 +47,12 @@ async function runAt(client: Redis, key: string): Promise<LedgerRun> {
   return {
     id,
     scheduleId: fields["schedule_id"]!,
-    scheduledFor: instantOf(fields["scheduled_for"]!),
+    scheduledFor: Date.parse(fields["scheduled_for"]!),
     state: fields["state"]!,
     attempt: Number(fields["attempt"] ?? 0),
     standsFor: fields["state"] === "skipped" ? (missed?.count ?? 1) : 1,
     attempts: all.map(([attempt, workerId, , , , outcome]) => ({ attempt, workerId, outcome })),
   }
-}
-
-/** Schedules are written for people, runs for speed. */
-function instantOf(text: string): number {
-  return /^\d+$/.test(text) ? Number(text) : Date.parse(text)
 }
 
 /** All runs have ended: nothing is left where unfinished ones are found, and the histories hold just these runs. */

@@ -1,6 +1,7 @@
 import type { NewRun } from "../../core/run.ts"
 import { concurrencyKeyOf } from "../../core/schedule.ts"
 import { finite, jsonTextOrNull } from "../shared/apart.ts"
+import { instantText } from "./instants.ts"
 import { type Args, type Kind, Kinds } from "./kinds.ts"
 import { moreOf } from "./run-rows.ts"
 
@@ -24,7 +25,7 @@ export class NewRunArgs {
     const isSingle = isSingleRun(run)
     add("payload", jsonTextOrNull(run.payload))
     add("schedule_id", run.scheduleId)
-    add("scheduled_for", run.scheduledFor === null ? null : finite(run.scheduledFor))
+    add("scheduled_for", run.scheduledFor === null ? null : instantText(run.scheduledFor))
     add("more", moreOf(run))
     if (!isSingle) add("live_key", run.liveKey)
     if (!isSingle) add("concurrency_key", run.concurrencyKey)

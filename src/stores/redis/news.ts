@@ -7,9 +7,9 @@ const HINTS: readonly Hint[] = ["schedules", "runs", "cancelled"]
 
 /**
  * A connection that dies without a word (a firewall forgot it, its host is gone) stays open on this side and hears nothing for
- * good. So it has to answer this often.
+ * good. So it has to answer this often. Of the six questions a minute that an idle process may ask, this leaves three.
  */
-export const CHECK_EVERY_MS = 10_000
+export const CHECK_EVERY_MS = 20_000
 
 /**
  * Hears what scripts publish, over a connection of its own. When that breaks the driver makes it anew, and when it falls silent

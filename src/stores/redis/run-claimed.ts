@@ -2,6 +2,7 @@ import type { Instant } from "../../core/instant.ts"
 import type { Run, TriggeredBy } from "../../core/run.ts"
 import { concurrencyKeyOf } from "../../core/schedule.ts"
 import { assertSoundRun } from "../../core/sound.ts"
+import { instantIn } from "./instants.ts"
 import { attemptOf, jsonOf, moreIn, numberOf } from "./run-rows.ts"
 
 /**
@@ -100,7 +101,7 @@ function partsOf(id: string, row: ClaimedRow, held: Held): Run {
     payload: jsonOf(row[3]),
     priority: held.priority,
     scheduleId,
-    scheduledFor: numberOf(row[5]),
+    scheduledFor: instantIn(row[5]),
     triggeredBy: row[1],
     trigger: more.trigger ?? null,
     missed: more.missed ?? null,
@@ -117,7 +118,7 @@ function partsOf(id: string, row: ClaimedRow, held: Held): Run {
     failures: numberOf(further[6]) ?? 0,
     lost: numberOf(further[7]) ?? 0,
     workerId: held.workerId,
-    createdAt: numberOf(row[0]) ?? Number.NaN,
+    createdAt: instantIn(row[0]) ?? Number.NaN,
     dueAt: Number(row[2]),
     startedAt: held.now,
     completedAt: null,

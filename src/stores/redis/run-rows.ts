@@ -16,6 +16,7 @@ import { assertSoundRun } from "../../core/sound.ts"
 import { unreadableRun } from "../../core/unreadable.ts"
 import { unreadableBecause } from "../shared/apart.ts"
 import type { Reply } from "./connection.ts"
+import { instantIn } from "./instants.ts"
 
 /**
  * A run's hash. What has nothing to say is not there: a small hash takes a third of the memory, and half the time. When a run
@@ -57,8 +58,9 @@ interface RunFields {
   /** Not in the hash: added by the script that reads it. */
   readonly claimable_at?: string | number
   readonly attempts?: readonly string[]
-  /** There if the instant that a list is ordered by isn't the one in the hash. */
-  readonly misplaced?: string
+  /** There if the instant that a list is ordered by isn't the one in the hash: which one, and the score in the list. */
+  readonly placed_by?: "created_at" | "scheduled_for" | "completed_at"
+  readonly place?: string
 }
 
 /** What nobody compares or changes, in one field. */
@@ -83,14 +85,22 @@ export function readableRunOf(fields: RunFields): Run {
   try {
     return runOf(fields)
   } catch (error) {
-    return unreadableRun(partsOf(fields, orNothing), unreadableBecause(error))
+    return unreadableRun({ ...partsOf(fields, orNothing), ...placeIn(fields) }, unreadableBecause(error))
   }
+}
+
+/** The next page of a list goes on behind the place of its last run. */
+function placeIn({ placed_by: by, place }: RunFields): Partial<Run> {
+  if (by === undefined) return {}
+  const name = { created_at: "createdAt", scheduled_for: "scheduledFor", completed_at: "completedAt" }[by]
+  return { [name]: Number(place) }
 }
 
 /** Throws if the run can't be read. */
 function runOf(fields: RunFields): Run {
   const run = partsOf(fields, (read) => read())
-  if (fields.misplaced !== undefined) throw new TypeError(`${fields.misplaced}, and its place is another`)
+  const { placed_by: by } = fields
+  if (by !== undefined) throw new TypeError(`${by} is ${fields[by] ?? "missing"}, and its place is another`)
   assertSoundRun(run)
   return run
 }
@@ -115,7 +125,7 @@ function partsOf(fields: RunFields, tried: <T>(read: () => T) => T): Run {
     payload: tried(() => jsonOf(fields.payload)),
     priority: numberOf(fields.priority) ?? 0,
     scheduleId: fields.schedule_id ?? null,
-    scheduledFor: numberOf(fields.scheduled_for),
+    scheduledFor: instantIn(fields.scheduled_for),
     triggeredBy: fields.triggered_by,
     trigger: more.trigger ?? null,
     missed: more.missed ?? null,
@@ -133,10 +143,10 @@ function partsOf(fields: RunFields, tried: <T>(read: () => T) => T): Run {
     lost: numberOf(fields.lost) ?? 0,
     // Kept when the run is finished, for the story of its last attempt.
     workerId: fields.state === "running" ? fields.worker_id! : null,
-    createdAt: numberOf(fields.created_at) ?? Number.NaN,
-    dueAt: numberOf(fields.due_at),
-    startedAt: numberOf(fields.started_at),
-    completedAt: numberOf(fields.completed_at),
+    createdAt: instantIn(fields.created_at) ?? Number.NaN,
+    dueAt: instantIn(fields.due_at),
+    startedAt: instantIn(fields.started_at),
+    completedAt: instantIn(fields.completed_at),
     message: fields.message ?? null,
     details: tried(() => jsonOf(fields.details)),
     error: fields.error ?? null,
@@ -153,12 +163,12 @@ function attemptsOf(fields: RunFields): readonly Attempt[] {
   if (outcome === undefined && earlier.length === 0) return NO_ATTEMPTS
   const attempts = earlier.map(attemptOf)
   if (outcome !== undefined) {
-    const endedAt = Number(fields.completed_at)
-    const startedAt = numberOf(fields.started_at) ?? endedAt
+    const endedAt = instantIn(fields.completed_at) ?? Number.NaN
+    const startedAt = instantIn(fields.started_at) ?? endedAt
     attempts.push({
       attempt: numberOf(fields.attempt) ?? 0,
       workerId: fields.worker_id ?? "",
-      dueAt: numberOf(fields.due_at) ?? startedAt,
+      dueAt: instantIn(fields.due_at) ?? startedAt,
       startedAt,
       endedAt,
       outcome,

@@ -1,9 +1,9 @@
-import type { Instant } from "../../core/instant.ts"
 import { progressOf } from "../../core/plan.ts"
 import { NO_RUNS, type Schedule, type ScheduleProgress, type ScheduleTally } from "../../core/schedule.ts"
 import { assertSoundSchedule } from "../../core/sound.ts"
 import { unreadableSchedule } from "../../core/unreadable.ts"
 import { finite, jsonText, unreadableBecause } from "../shared/apart.ts"
+import { instantIn } from "./instants.ts"
 
 /** What is read of a schedule's hash, its id after it; its other fields are for people. */
 export const SCHEDULE_FIELDS = [
@@ -90,7 +90,7 @@ function partsOf(row: LongerRow, definition: Definition, progress: ScheduleProgr
     finishedAt: progress.finishedAt,
     runCount: Number(row[3] ?? 0),
     lastRunId: row[4],
-    lastRunAt: row[5] === null ? null : Date.parse(row[5]),
+    lastRunAt: instantIn(row[5]),
   }
 }
 
@@ -120,30 +120,15 @@ export function definitionText(schedule: Schedule): string {
   return jsonText(definition)
 }
 
-/** As `lua/progress.ts` takes it: the text, when it is due, and what people read. Without any, the schedule goes. */
+/** As `lua/progress.ts` takes it: the text, when it is due, and why it can't be planned. Without any, the schedule goes. */
 export function pushProgress(args: (string | number)[], progress: ScheduleProgress | null): void {
   if (progress === null) {
-    args.push("", "", "", "")
+    args.push("", "", "")
     return
   }
   const { nextRunAt, lastError } = progress
   const text = jsonText(progress)
-  args.push(text, nextRunAt === null ? "" : finite(nextRunAt), textOrNone(nextRunAt), lastError ?? "")
+  args.push(text, nextRunAt === null ? "" : finite(nextRunAt), lastError ?? "")
 }
 
-export const PROGRESS_ARGS = 4
-
-const TEXTS_MAX = 1_000
-
-/** Many that are fired at once are next due at the same instant, and to write it takes longer than all else here. */
-const texts = new Map<Instant, string>()
-
-function textOrNone(instant: Instant | null): string {
-  if (instant === null) return ""
-  const found = texts.get(instant)
-  if (found !== undefined) return found
-  const text = new Date(instant).toISOString()
-  if (texts.size >= TEXTS_MAX) texts.clear()
-  texts.set(instant, text)
-  return text
-}
+export const PROGRESS_ARGS = 3

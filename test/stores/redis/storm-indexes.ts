@@ -22,7 +22,7 @@ export async function assertInStep(client: Redis, prefix: string): Promise<void>
     const run = await client.hgetall(key)
     const state = run["state"]!
     const schedule = run["schedule_id"]
-    const createdAt = Number(run["created_at"])
+    const createdAt = Date.parse(run["created_at"]!)
     const isUnfinished = state === "pending" || state === "running"
     // An unfinished run that holds its schedule's key alone is found by that key, and by its schedule once it has ended.
     const singleKey = run["single"] === undefined ? undefined : concurrencyKeyOf(schedule!)
@@ -33,8 +33,8 @@ export async function assertInStep(client: Redis, prefix: string): Promise<void>
     put("history:created", id, createdAt)
     if (isInSchedule) put(`history:created:${schedule}`, id, createdAt)
     if (run["scheduled_for"] !== undefined) {
-      put("history:scheduled", id, Number(run["scheduled_for"]))
-      if (isInSchedule) put(`history:scheduled:${schedule}`, id, Number(run["scheduled_for"]))
+      put("history:scheduled", id, Date.parse(run["scheduled_for"]))
+      if (isInSchedule) put(`history:scheduled:${schedule}`, id, Date.parse(run["scheduled_for"]))
     }
     if (isUnfinished) {
       put("unfinished", id, createdAt)
@@ -49,8 +49,8 @@ export async function assertInStep(client: Redis, prefix: string): Promise<void>
       }
       put(await queueOf(client, prefix, id, { ...run, concurrency_key: concurrencyKey ?? "" }), id, null)
     } else {
-      put("history:completed", id, Number(run["completed_at"]))
-      if (schedule) put(`history:completed:${schedule}`, id, Number(run["completed_at"]))
+      put("history:completed", id, Date.parse(run["completed_at"]!))
+      if (schedule) put(`history:completed:${schedule}`, id, Date.parse(run["completed_at"]!))
       if (state !== "succeeded") put(`history:${state}`, id, createdAt)
     }
   }

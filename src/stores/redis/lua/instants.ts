@@ -1,7 +1,16 @@
-/** Instants as people read them: scripts know the clock, and Lua's own dates are not for them. */
+import { DATE_MAX } from "../../../core/sound.ts"
+
+/**
+ * Instants as people read them, and back: an instant that is a value by itself is RFC 3339 text in every hash. As a score, and
+ * within JSON, it is milliseconds since 1970. Lua's own dates know neither. Many runs of one script share their instants, so each
+ * is worked out once.
+ */
 export const INSTANTS = `
+local texts, instants = {}, {}
+local DATE_MAX = ${DATE_MAX}
+
 -- Days since 1970 as a date, by counting years from March: the leap day is then their last.
-local function rfc_3339(ms)
+local function text_at(ms)
   local days = math.floor(ms / 86400000)
   local rest = ms - days * 86400000
   local since = days + 719468
@@ -13,7 +22,52 @@ local function rfc_3339(ms)
   local month = math.floor((5 * day + 2) / 153)
   local date = day - math.floor((153 * month + 2) / 5) + 1
   month = month < 10 and month + 3 or month - 9
-  return string.format('%04d-%02d-%02dT%02d:%02d:%02d.%03dZ', year + era * 400 + (month <= 2 and 1 or 0), month, date,
+  year = year + era * 400 + (month <= 2 and 1 or 0)
+  -- Outside of the years 0 to 9999, as JavaScript writes them.
+  local form = (year < 0 or year > 9999) and '%+07d' or '%04d'
+  return string.format(form .. '-%02d-%02dT%02d:%02d:%02d.%03dZ', year, month, date,
     math.floor(rest / 3600000), math.floor(rest / 60000) % 60, math.floor(rest / 1000) % 60, rest % 1000)
+end
+
+-- Beyond any date, a score was written past our door: then it is told as it is.
+local function rfc_3339(ms)
+  local text = texts[ms]
+  if not text then
+    local at = tonumber(ms)
+    text = at >= -DATE_MAX and at <= DATE_MAX and text_at(at) or tostring(ms)
+    texts[ms] = text
+  end
+  return text
+end
+
+local function days_to(year, month, date)
+  year = month <= 2 and year - 1 or year
+  local era = math.floor(year / 400)
+  local year_of_era = year - era * 400
+  local day = math.floor((153 * ((month + 9) % 12) + 2) / 5) + date - 1
+  return era * 146097 + year_of_era * 365 + math.floor(year_of_era / 4) - math.floor(year_of_era / 100) + day - 719468
+end
+
+local function ms_in(text)
+  local year, month, date, hour, minute, second, ms =
+    string.match(text, '^([+-]?%d+)-(%d%d)-(%d%d)T(%d%d):(%d%d):(%d%d)%.(%d%d%d)Z$')
+  if not year then
+    return false
+  end
+  local seconds = ((days_to(tonumber(year), tonumber(month), tonumber(date)) * 24 + hour) * 60 + minute) * 60 + second
+  return string.format('%.0f', seconds * 1000 + ms)
+end
+
+-- As a command takes it; nothing if the text was written past our door, and is no instant.
+local function ms_of(text)
+  if not text then
+    return nil
+  end
+  local ms = instants[text]
+  if ms == nil then
+    ms = ms_in(text)
+    instants[text] = ms
+  end
+  return ms or nil
 end
 `

@@ -3,7 +3,7 @@ import { KINDS } from "./kinds.ts"
 /**
  * Adds new runs. The head of their kind is the state, the task, the priority, a delay or '', whether they hold their schedule's key
  * alone, and whether an instant to wait for follows their ids. Only what is there is sent, and goes into the hash as it is.
- * Needs `RUNS` and `INSTANTS` before it.
+ * Needs `RUNS` before it.
  */
 export const NEW_RUNS = `${KINDS}
 local now = now_ms()
@@ -12,9 +12,9 @@ local now_text, now_read = whole(now), rfc_3339(now)
 -- A kind is also the record of the run that is being added.
 local function read_new_kind(at)
   local state, task = ARGV[at], ARGV[at + 1]
-  local fields = { 'state', state, 'created_at', now_text, 'task', task }
+  local fields = { 'state', state, 'created_at', now_read, 'task', task }
   if state ~= 'pending' then
-    fields[7], fields[8] = 'completed_at', now_text
+    fields[7], fields[8] = 'completed_at', now_read
   end
   return {
     state = state, task = task, priority = ARGV[at + 2], delay = ARGV[at + 3], is_single = ARGV[at + 4] == '1',
@@ -78,7 +78,7 @@ end
 -- The kind, as the record of the run at that place.
 local function new_run(at)
   local kind = kinds[ARGV[at]]
-  kind.schedule_id, kind.scheduled_for = own_value(kind, at, 'schedule_id'), own_value(kind, at, 'scheduled_for')
+  kind.schedule_id, kind.scheduled_for = own_value(kind, at, 'schedule_id'), ms_of(own_value(kind, at, 'scheduled_for'))
   kind.live_key = live_keys[at]
   kind.concurrency_key = kind.is_single and kind.live_key or own_value(kind, at, 'concurrency_key')
   return kind

@@ -1,13 +1,14 @@
 import { concurrencyKeyOf } from "../../../core/schedule.ts"
 import { COUNTING } from "./counting.ts"
+import { INSTANTS } from "./instants.ts"
 import { KEYS } from "./keys.ts"
 import { SETS } from "./sets.ts"
 
 /**
  * These keep in step with a run's state everything it is found by: its queue, the runs that hold its keys, the history and
- * the counts. What they know of a run is a record of the fields that `read_run` names.
+ * the counts. What they know of a run is a record of the fields that `read_run` names; its instants are the scores it is found by.
  */
-export const RUNS = `${KEYS}${SETS}${COUNTING}
+export const RUNS = `${KEYS}${INSTANTS}${SETS}${COUNTING}
 -- To put a name together takes Lua longer than most commands take: what is the same for many runs is made once.
 local RUNS, LIVE = prefix .. ':runs:', prefix .. ':live'
 local ALL_UNFINISHED, UNFINISHED = prefix .. ':unfinished', prefix .. ':unfinished:'
@@ -28,13 +29,13 @@ local function read_run(id)
   end
   local run = {
     state = state, attempt = first[2] or '0', task = first[3] or '', priority = number_or(first[4], '0'),
-    created_at = number_or(first[5], '0'), schedule_id = schedule,
+    created_at = ms_of(first[5]) or '0', schedule_id = schedule,
   }
   if schedule or first[7] then
     local further = fields_in(key, 'single', 'live_key', 'concurrency_key', 'concurrency_limit', 'scheduled_for', 'message')
     local single_key = further[1] and schedule and OWN_KEY .. schedule
     run.is_single, run.live_key, run.concurrency_key = single_key, single_key or further[2], single_key or further[3]
-    run.concurrency_limit, run.scheduled_for, run.message = further[4], number_or(further[5]), further[6]
+    run.concurrency_limit, run.scheduled_for, run.message = further[4], ms_of(further[5]), further[6]
   end
   return run
 end

@@ -26,7 +26,7 @@ local function is_sound(run)
 end
 
 local function fail_unsound(id)
-  call('HSET', RUNS .. id, 'state', 'failed', 'completed_at', now_text, 'reason', 'unreadable',
+  call('HSET', RUNS .. id, 'state', 'failed', 'completed_at', now_read, 'reason', 'unreadable',
     'error', "This record can't be read: its attempt, limit or number of lost workers is no number")
 end
 
@@ -137,7 +137,7 @@ local function give(id, run, source, due_at)
   count_as_running(run, source.task)
   local attempt = run[ATTEMPT] and go_on(id, run, due_at) or '1'
   run[DUE] = due_at
-  call('HSET', RUNS .. id, 'state', 'running', 'attempt', attempt, 'worker_id', worker, 'due_at', due_at, 'started_at', now_text)
+  call('HSET', RUNS .. id, 'state', 'running', 'attempt', attempt, 'worker_id', worker, 'due_at', rfc_3339(due_at), 'started_at', now_read)
   put(source.queue, id, source.leased_until)
 end
 `

@@ -57,9 +57,9 @@ end
 /** The story of attempts that are over while their run goes on. */
 export const STORIES = `
 local function tell_attempt(id, run, outcome, ended_at, error)
-  local started_at = run.started_at or ended_at
+  local started_at = ms_of(run.started_at) or ended_at
   local story = cjson.encode({
-    tonumber(run.attempt or 0), run.worker_id or '', tonumber(run.due_at or started_at), tonumber(started_at), ended_at, outcome,
+    tonumber(run.attempt or 0), run.worker_id or '', tonumber(ms_of(run.due_at) or started_at), tonumber(started_at), ended_at, outcome,
     error or cjson.null,
   })
   local key = prefix .. ':attempts:' .. id

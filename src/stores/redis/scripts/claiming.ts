@@ -18,7 +18,7 @@ const EXAMINED_MAX = 1_000
 // what is given is due again when its lease ends.
 const QUEUES = `
 local now = now_ms()
-local now_text = whole(now)
+local now_text, now_read = whole(now), rfc_3339(now)
 local worker, limit = ARGV[1], tonumber(ARGV[2])
 local next_at = false
 local due, priorities, sources = {}, {}, {}

@@ -13,6 +13,7 @@ import {
   SHARES_BESIDE_OTHERS,
 } from "../../shared/shares.ts"
 import type { Connection } from "../connection.ts"
+import { instantIn } from "../instants.ts"
 import { FACTS } from "../lua/facts.ts"
 import { KEYS } from "../lua/keys.ts"
 import { RUNS } from "../lua/runs.ts"
@@ -187,7 +188,7 @@ async function successesFor(connection: Connection, scheduleIds: readonly string
     const replies = await connection.run<readonly (string | null)[]>(SUCCESSES, slice)
     slice.forEach((id, index) => {
       const at = replies[index]
-      found.set(id, at === null || at === undefined ? null : Number(at))
+      found.set(id, instantIn(at))
     })
   }
   return found

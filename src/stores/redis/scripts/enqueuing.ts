@@ -1,7 +1,6 @@
 import type { NewRun } from "../../../core/run.ts"
 import type { EnqueueAnswer } from "../../../store/store.ts"
 import type { Connection } from "../connection.ts"
-import { INSTANTS } from "../lua/instants.ts"
 import { NEW_RUNS } from "../lua/new-runs.ts"
 import { RUNS } from "../lua/runs.ts"
 import { NewRunArgs } from "../new-run-args.ts"
@@ -10,7 +9,6 @@ import { answeringOnce, answersOf, scriptOf, slicesOf } from "../script.ts"
 // Answers each run by 1: stored; 0: its id is there; or by the run that holds its live key.
 const ENQUEUE = scriptOf(
   RUNS,
-  INSTANTS,
   NEW_RUNS,
   `
 local places = {}

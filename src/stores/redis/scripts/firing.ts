@@ -1,7 +1,6 @@
 import type { FirePlan } from "../../../core/plan.ts"
 import type { FireAnswer } from "../../../store/store.ts"
 import type { Connection } from "../connection.ts"
-import { INSTANTS } from "../lua/instants.ts"
 import { NEW_RUNS } from "../lua/new-runs.ts"
 import { PROGRESS } from "../lua/progress.ts"
 import { RUNS } from "../lua/runs.ts"
@@ -15,7 +14,6 @@ import { answeringOnce, answersOf, SLICE, scriptOf } from "../script.ts"
 // Answers each plan by 1: all its runs are new; 0: stale; -1: held; or by the list of those that are new.
 const FIRE = scriptOf(
   RUNS,
-  INSTANTS,
   NEW_RUNS,
   SCHEDULES,
   PROGRESS,
@@ -66,7 +64,7 @@ local function advance(id, key, at, before, counted)
   else
     put(DUE, id, ARGV[at + 1])
   end
-  has_sooner = has_sooner or is_sooner(ARGV[at + 2], before)
+  has_sooner = has_sooner or is_sooner(ARGV[at + 1], before)
 end
 
 -- Also within a plan an id counts once. Returns the answer, and what the schedule's hash tells of its runs.

@@ -1,6 +1,8 @@
 import type { Heartbeat, HeartbeatAnswer, HeldRun, Worker } from "../../../store/store.ts"
 import { readableWorker } from "../../shared/readable-worker.ts"
 import type { Connection } from "../connection.ts"
+import { instantIn } from "../instants.ts"
+import { INSTANTS } from "../lua/instants.ts"
 import { KEYS } from "../lua/keys.ts"
 import { SETS } from "../lua/sets.ts"
 import type { Memory } from "../memory.ts"
@@ -12,6 +14,7 @@ import { scriptOf, slicesOf } from "../script.ts"
 // Answers now; which it no longer holds: the id, the attempt and why; and what the server remembers.
 const BEAT = scriptOf(
   KEYS,
+  INSTANTS,
   SETS,
   `
 local HELD = 4
@@ -27,8 +30,8 @@ else
   if call('TYPE', key).ok ~= 'hash' then
     call('DEL', key)
   end
-  call('HSETNX', key, 'started_at', now)
-  call('HSET', key, 'heartbeat_at', now, 'about', ARGV[3], 'running', ARGV[4])
+  call('HSETNX', key, 'started_at', rfc_3339(now))
+  call('HSET', key, 'heartbeat_at', rfc_3339(now), 'about', ARGV[3], 'running', ARGV[4])
   call('ZADD', prefix .. ':worker-ids', 0, worker)
   call('ZADD', prefix .. ':worker-beats', now, worker)
 end
@@ -120,8 +123,8 @@ export async function findWorkers(
     readableWorker({
       ...aboutOf(about ?? ""),
       id,
-      startedAt: numberOf(startedAt),
-      heartbeatAt: numberOf(heartbeatAt),
+      startedAt: instantIn(startedAt),
+      heartbeatAt: instantIn(heartbeatAt),
       running: numberOf(running),
     }),
   )

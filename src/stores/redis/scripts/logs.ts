@@ -1,6 +1,8 @@
 import type { LogLine, LogPage, StoredLogLine } from "../../../store/store.ts"
 import { jsonText } from "../../shared/apart.ts"
 import type { Connection } from "../connection.ts"
+import { instantIn } from "../instants.ts"
+import { INSTANTS } from "../lua/instants.ts"
 import { KEYS } from "../lua/keys.ts"
 import { scriptOf, slicesOf } from "../script.ts"
 
@@ -11,6 +13,7 @@ const ATTEMPT = 2 ** 32
 // dropped. The instant stands before the text.
 const APPEND = scriptOf(
   KEYS,
+  INSTANTS,
   `
 local now = now_ms()
 local is_there = {}
@@ -22,7 +25,7 @@ for at = 1, #ARGV, 4 do
   local key = prefix .. ':logs:' .. id
   -- A key that holds something else answers with an error, and its lines are dropped.
   if is_there[id] and redis.pcall('ZCOUNT', key, score, score) == 0 then
-    call('ZADD', key, score, string.format('%.0f', now - ARGV[at + 2]) .. ' ' .. ARGV[at + 3])
+    call('ZADD', key, score, rfc_3339(now - math.floor(ARGV[at + 2])) .. ' ' .. ARGV[at + 3])
   end
 end
 `,
@@ -55,7 +58,7 @@ export async function readLines(
   return members.map((member) => {
     const space = member.indexOf(" ")
     const line = JSON.parse(member.slice(space + 1)) as Omit<StoredLogLine, "at">
-    return { ...line, at: Number(member.slice(0, space)) }
+    return { ...line, at: instantIn(member.slice(0, space))! }
   })
 }
 

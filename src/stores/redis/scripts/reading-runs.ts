@@ -102,9 +102,9 @@ end
 
 -- The next page begins behind the instant of this one's last run: so that is where the index has it, whatever the run says.
 local function in_place(list, run, at)
-  if tonumber(run[ordered_by]) ~= tonumber(at) then
-    add_field(list, ordered_by, at)
-    add_field(list, 'misplaced', ordered_by .. ' is ' .. (run[ordered_by] or 'missing'))
+  if tonumber(ms_of(run[ordered_by])) ~= tonumber(at) then
+    add_field(list, 'place', at)
+    add_field(list, 'placed_by', ordered_by)
   end
   return list
 end

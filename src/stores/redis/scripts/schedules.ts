@@ -2,6 +2,7 @@ import { progressOf } from "../../../core/plan.ts"
 import type { Schedule } from "../../../core/schedule.ts"
 import type { Swap } from "../../../store/store.ts"
 import type { Connection } from "../connection.ts"
+import { INSTANTS } from "../lua/instants.ts"
 import { KEYS } from "../lua/keys.ts"
 import { PROGRESS } from "../lua/progress.ts"
 import { SCHEDULES } from "../lua/schedules.ts"
@@ -11,6 +12,7 @@ import { answeringOnce, marked, scriptOf } from "../script.ts"
 // Arguments: id, the version it is based on, the progress, then the definition. Answers the new version, or nothing.
 const PUT = scriptOf(
   KEYS,
+  INSTANTS,
   SCHEDULES,
   PROGRESS,
   `

@@ -3,7 +3,6 @@ import type { TransitionAnswer } from "../../../store/store.ts"
 import { finite, jsonTextOrNull } from "../../shared/apart.ts"
 import type { Connection } from "../connection.ts"
 import { type Args, Kinds } from "../kinds.ts"
-import { INSTANTS } from "../lua/instants.ts"
 import { KINDS } from "../lua/kinds.ts"
 import { RUNS } from "../lua/runs.ts"
 import { UNPARKING } from "../lua/unparking.ts"
@@ -21,10 +20,10 @@ end
 
 local function write_ends(now)
   local successes, keys, writes = {}, {}, {}
-  local now_text, now_read = whole(now), rfc_3339(now)
+  local now_read = rfc_3339(now)
   for schedule in pairs(succeeded) do
     successes[#successes + 1] = schedule
-    successes[#successes + 1] = now_text
+    successes[#successes + 1] = now_read
     keys[#keys + 1] = prefix .. ':schedules:' .. schedule
     writes[#writes + 1] = { keys[#keys], 'last_success', now_read }
   end
@@ -47,7 +46,7 @@ end
 
 const CHANGING = `
 local now = now_ms()
-local now_text = whole(now)
+local now_text, now_read = whole(now), rfc_3339(now)
 
 -- The head of a kind: the state and attempt that the change is decided on, the new state, how the attempt ended, and whether in
 -- how long the runs are due follows their ids.
@@ -58,7 +57,7 @@ local function read_change_kind(at)
     -- With an attempt, also of nought, a claim knows that there is more to read than what a new run has.
     fields[3], fields[4] = 'attempt', ARGV[at + 1]
   else
-    fields[3], fields[4] = 'completed_at', now_text
+    fields[3], fields[4] = 'completed_at', now_read
     if outcome ~= '' then
       fields[5], fields[6] = 'outcome', outcome
     end
@@ -77,7 +76,7 @@ local function tell_attempts(id, run, kind, at)
   local fields = call('HMGET', RUNS .. id, 'worker_id', 'started_at', 'completed_at', 'outcome', 'error', 'due_at')
   local told = { attempt = run.attempt, worker_id = fields[1], due_at = fields[6], started_at = fields[2] }
   if fields[4] then
-    tell_attempt(id, told, fields[4], tonumber(fields[3]), fields[5])
+    tell_attempt(id, told, fields[4], tonumber(ms_of(fields[3]) or now), fields[5])
   end
   if outcome ~= '' and goes_on then
     tell_attempt(id, told, outcome, now, own_value(kind, at, 'error'))
@@ -98,8 +97,7 @@ local function instant_after(id, state, due_in)
   if due_in then
     return whole(now + due_in)
   end
-  local due_at = is_unfinished[state] and call('HGET', RUNS .. id, 'due_at')
-  return tonumber(due_at) and due_at or now_text
+  return is_unfinished[state] and ms_of(call('HGET', RUNS .. id, 'due_at')) or now_text
 end
 
 -- Everything it is found by.
@@ -137,7 +135,6 @@ end
 const CHANGE = scriptOf(
   RUNS,
   STORIES,
-  INSTANTS,
   UNPARKING,
   ENDS,
   KINDS,
