@@ -6,6 +6,7 @@ import { LOCK_DOOR, type LockBackend } from "./lock/backend.ts"
 import type { LockClock } from "./lock/clock.ts"
 import { Locks } from "./lock/locks.ts"
 import { createMemoryLocks } from "./lock/memory.ts"
+import { checkNothingElse } from "./store-options.ts"
 
 export type { Duration } from "./core/duration.ts"
 export { BelfryError } from "./core/errors.ts"
@@ -32,7 +33,9 @@ const BACKEND = required(
 )
 
 /** Among the parts of this process only: for tests, and for programs that are one process. */
-export function memoryLocks(): LockBackend {
+export function memoryLocks(): LockBackend
+export function memoryLocks(...others: readonly unknown[]): LockBackend {
+  checkNothingElse(others, "memoryLocks() takes no argument")
   return createMemoryLocks(lockClock)
 }
 

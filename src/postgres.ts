@@ -1,12 +1,18 @@
-import { hasBrokenPassword, placeOf } from "./core/address.ts"
 import { checked, checkedValue } from "./core/checked.ts"
 import { BelfryError } from "./core/errors.ts"
 import { required } from "./core/kinds.ts"
 import { systemClock } from "./engine/clock.ts"
 import type { LockBackend } from "./lock/backend.ts"
-import { POSTGRES_LOCKS_OPTIONS, POSTGRES_OPTIONS, storeDoor } from "./store-options.ts"
+import {
+  checkNothingElse,
+  POSTGRES_ADDRESS_OR_POOL,
+  POSTGRES_LOCKS_OPTIONS,
+  POSTGRES_OPTIONS,
+  storeDoor,
+} from "./store-options.ts"
+import { addressOf, type PostgresAddress } from "./stores/postgres/address.ts"
 import type { Pool } from "./stores/postgres/client.ts"
-import { Database } from "./stores/postgres/database.ts"
+import { Database, type DatabaseOptions } from "./stores/postgres/database.ts"
 import { createPostgresLocks } from "./stores/postgres/locks.ts"
 import { MIGRATIONS, schemaOf } from "./stores/postgres/migrations.ts"
 import { poolFor } from "./stores/postgres/own-pool.ts"
@@ -27,38 +33,35 @@ export interface PostgresOptions {
   readonly url?: string
   /** Or your own `pg.Pool`, which stays yours to end. */
   readonly pool?: Pool
-  /** Where Belfry's tables are; `belfry` unless said. */
+  /** Where Belfry's tables are. Default: the `schema` of the address (`postgres://…?schema=jobs`), else `belfry`. */
   readonly schema?: string
   /** How many connections the pool of its own may have. */
   readonly connections?: number
 }
 
 /** A store in a PostgreSQL database, 13 or later. */
-export function postgres(options: string | PostgresOptions): PostgresStore {
+export function postgres(options: string | PostgresOptions): PostgresStore
+export function postgres(options: string | PostgresOptions, ...others: readonly unknown[]): PostgresStore {
+  checkNothingElse(others, "postgres() takes one argument: postgres({ url, schema })")
   const given = typeof options === "string" ? { url: options } : options
-  const {
-    url,
-    pool,
-    schema = "belfry",
-    connections = 10,
-  } = checked(given, POSTGRES_OPTIONS, storeDoor("postgres"))
+  const { url, pool, schema, connections = 10 } = checked(given, POSTGRES_OPTIONS, storeDoor("postgres"))
   if ((url === undefined) === (pool === undefined)) {
     throw new BelfryError("BELFRY_STORE_UNFIT", "postgres() takes either a url or a pool.")
   }
-  const where = url === undefined ? "the database" : whereOf(url)
+  const address = url === undefined ? null : addressOf(url)
   const store = createPostgresStore(
     async () =>
       pool === undefined
-        ? { pool: await poolFor(url!, connections, DEADLINE_MS), isOurs: true }
+        ? { pool: await poolFor(address!.url, connections, DEADLINE_MS), isOurs: true }
         : { pool, isOurs: false },
-    { schema, where, deadlineMs: DEADLINE_MS },
+    optionsFor(address, schema),
     systemClock,
   )
   return Object.assign(store, { kind: "postgres" })
 }
 
 export interface PostgresLocksOptions {
-  /** Where Belfry's tables are; `belfry` unless said. */
+  /** Where Belfry's tables are. Default: the `schema` of the address, else `belfry`. */
   readonly schema?: string
   /** How many connections the pool of its own may have; 4 unless said. */
   readonly connections?: number
@@ -66,15 +69,17 @@ export interface PostgresLocksOptions {
 
 /** Locks in a PostgreSQL database, 13 or later: by its URL, or on your own `pg.Pool`, which stays yours to end. */
 export function postgresLocks(urlOrPool: string | Pool, options: PostgresLocksOptions = {}): LockBackend {
-  const given = checked(options, POSTGRES_LOCKS_OPTIONS, storeDoor("postgresLocks"))
-  const { schema = "belfry", connections = 4 } = given
-  const where = typeof urlOrPool === "string" ? whereOf(urlOrPool) : "the database"
+  const door = storeDoor("postgresLocks")
+  checkedValue(urlOrPool, POSTGRES_ADDRESS_OR_POOL, { door, option: "urlOrPool" })
+  const given = checked(options, POSTGRES_LOCKS_OPTIONS, door)
+  const { schema, connections = 4 } = given
+  const address = typeof urlOrPool === "string" ? addressOf(urlOrPool) : null
   return createPostgresLocks(
     async () =>
-      typeof urlOrPool === "string"
-        ? { pool: await poolFor(urlOrPool, connections, DEADLINE_MS), isOurs: true }
-        : { pool: urlOrPool, isOurs: false },
-    { schema, where, deadlineMs: DEADLINE_MS },
+      address === null
+        ? { pool: urlOrPool as Pool, isOurs: false }
+        : { pool: await poolFor(address.url, connections, DEADLINE_MS), isOurs: true },
+    optionsFor(address, schema),
     systemClock,
   )
 }
@@ -82,16 +87,17 @@ export function postgresLocks(urlOrPool: string | Pool, options: PostgresLocksOp
 /** Which schema a database is at (0: Belfry was never there), and which one this version knows. Changes nothing. */
 export async function schemaOfDatabase(
   url: string,
-  schema = "belfry",
+  schema?: string,
 ): Promise<{ readonly stored: number; readonly known: number }> {
   const door = storeDoor("schemaOfDatabase")
   checkedValue(url, required(POSTGRES_OPTIONS.url), { door, option: "url" })
-  checkedValue(schema, required(POSTGRES_OPTIONS.schema), { door, option: "schema" })
-  const where = whereOf(url)
-  const pool = await poolFor(url, 1, DEADLINE_MS)
+  checkedValue(schema, POSTGRES_OPTIONS.schema, { door, option: "schema" })
+  const address = addressOf(url)
+  const options = optionsFor(address, schema)
+  const pool = await poolFor(address.url, 1, DEADLINE_MS)
   try {
-    const database = new Database(pool, { schema, where, deadlineMs: DEADLINE_MS }, systemClock)
-    const stored = await database.withClient((client) => schemaOf(client, schema))
+    const database = new Database(pool, options, systemClock)
+    const stored = await database.withClient((client) => schemaOf(client, options.schema))
     return { stored, known: MIGRATIONS.length }
   } finally {
     await pool.end()
@@ -101,16 +107,8 @@ export async function schemaOfDatabase(
 /** Longer than any statement of Belfry's takes on a database that is well. */
 const DEADLINE_MS = 5_000
 
-/** For messages: where the server is, without the password. */
-function whereOf(url: string): string {
-  if (hasBrokenPassword(url)) {
-    // Part of it would be taken for the host, and shown in messages as one that can't be found.
-    const text = "The password in the database's URL has a character in it that ends it."
-    throw new BelfryError("BELFRY_STORE_UNFIT", text, {
-      remedy: "Encode it: / is %2F, @ is %40, # is %23.",
-    })
-  }
-  const place = placeOf(url)
-  // The driver understands other forms too, and says what is wrong with this one.
-  return place === null ? "PostgreSQL" : `PostgreSQL at ${place}`
+function optionsFor(address: PostgresAddress | null, schema: string | undefined): DatabaseOptions {
+  const named = schema ?? address?.schema ?? "belfry"
+  checkedValue(named, POSTGRES_OPTIONS.schema, { door: storeDoor("postgres"), option: "schema" })
+  return { schema: named, where: address?.where ?? "the database", deadlineMs: DEADLINE_MS }
 }

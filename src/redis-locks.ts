@@ -1,7 +1,7 @@
-import { checked } from "./core/checked.ts"
+import { checked, checkedValue } from "./core/checked.ts"
 import { systemClock } from "./engine/clock.ts"
 import type { LockBackend } from "./lock/backend.ts"
-import { REDIS_LOCKS_OPTIONS, storeDoor } from "./store-options.ts"
+import { REDIS_ADDRESS_OR_LOCK_CLIENT, REDIS_LOCKS_OPTIONS, storeDoor } from "./store-options.ts"
 import { createRedisLocks, type LockClient } from "./stores/redis/locks.ts"
 import { clientFor } from "./stores/redis/own-client.ts"
 import { addressOf, placeOf, taggedPrefix } from "./stores/redis/place.ts"
@@ -15,8 +15,10 @@ export interface RedisLocksOptions {
 
 /** Locks in Redis or Valkey: by its URL, or on your own `ioredis` client, which stays yours to end. */
 export function redisLocks(urlOrClient: string | LockClient, options: RedisLocksOptions = {}): LockBackend {
+  const door = storeDoor("redisLocks")
+  checkedValue(urlOrClient, REDIS_ADDRESS_OR_LOCK_CLIENT, { door, option: "urlOrClient" })
   const address = typeof urlOrClient === "string" ? addressOf(urlOrClient) : null
-  const given = checked(options, REDIS_LOCKS_OPTIONS, storeDoor("redisLocks"))
+  const given = checked(options, REDIS_LOCKS_OPTIONS, door)
   const prefix = taggedPrefix(given.prefix ?? address?.prefix ?? "belfry")
   const where = placeOf(urlOrClient)
   return createRedisLocks(

@@ -1,7 +1,7 @@
-import { checked } from "./core/checked.ts"
+import { checked, checkedValue } from "./core/checked.ts"
 import { systemClock } from "./engine/clock.ts"
 import type { Store } from "./store/store.ts"
-import { REDIS_STORE_OPTIONS, storeDoor } from "./store-options.ts"
+import { REDIS_ADDRESS_OR_CLIENT, REDIS_STORE_OPTIONS, storeDoor } from "./store-options.ts"
 import type { RedisClient } from "./stores/redis/client.ts"
 import { clientFor } from "./stores/redis/own-client.ts"
 import { addressOf, placeOf, taggedPrefix } from "./stores/redis/place.ts"
@@ -22,7 +22,9 @@ export interface RedisStoreOptions {
 
 /** A store on a Redis server, 6.2 or later, or on Valkey: by its URL, or by your own `ioredis`, which stays yours to end. */
 export function redis(server: string | RedisClient, options: RedisStoreOptions = {}): Store {
-  const { prefix, onWarning = warn } = checked(options, REDIS_STORE_OPTIONS, storeDoor("redis"))
+  const door = storeDoor("redis")
+  checkedValue(server, REDIS_ADDRESS_OR_CLIENT, { door, option: "server" })
+  const { prefix, onWarning = warn } = checked(options, REDIS_STORE_OPTIONS, door)
   const address = typeof server === "string" ? addressOf(server) : null
   const store = createRedisStore(
     async () =>

@@ -1,6 +1,7 @@
 import { checked, type Door, type Kind } from "./core/checked.ts"
 import { BelfryError } from "./core/errors.ts"
 import { POSTGRES_SERVER } from "./store-options.ts"
+import { addressOf } from "./stores/postgres/address.ts"
 import type { Pool } from "./stores/postgres/client.ts"
 import { poolFor } from "./stores/postgres/own-pool.ts"
 import { SQL_TASK_OPTIONS, type SqlTask, type SqlTaskOptions, sqlTask } from "./tasks/sql/sql-task.ts"
@@ -30,6 +31,8 @@ export function sqlFunctions(options: SqlFunctionsOptions): SqlTask {
   if ((url === undefined) === (pool === undefined))
     throw new BelfryError("BELFRY_TASK_INVALID", "sqlFunctions() takes either a url or a pool.")
   return sqlTask(rules, async () =>
-    pool === undefined ? { pool: await poolFor(url!, connections), isOurs: true } : { pool, isOurs: false },
+    pool === undefined
+      ? { pool: await poolFor(addressOf(url!).url, connections), isOurs: true }
+      : { pool, isOurs: false },
   )
 }

@@ -1,4 +1,5 @@
 import type { Config } from "../config.ts"
+import { durationMsOf } from "../core/duration.ts"
 
 /** A setting of the configuration as data: what checks it, what explains it, and the reference page are made from it. */
 export interface SettingSpec {
@@ -26,8 +27,8 @@ export const SETTINGS: Readonly<Record<keyof Config, SettingSpec>> = {
       "The tasks that this program performs, beside the built-in ones: `defineTask({ … })`. Needs a file of code.",
   },
   schedules: {
-    type: "a list",
-    isOfType: Array.isArray,
+    type: "a list of objects",
+    isOfType: (value) => Array.isArray(value) && value.every(isObject),
     usual: null,
     words:
       "Schedules that are reconciled with the store at each start: `task.schedule(…)`, or data such as `{ id, task, cron }`.",
@@ -111,7 +112,7 @@ export const SETTINGS: Readonly<Record<keyof Config, SettingSpec>> = {
 function duration(): Pick<SettingSpec, "type" | "isOfType"> {
   return {
     type: 'a duration such as "30s", or milliseconds',
-    isOfType: (value) => typeof value === "string" || typeof value === "number",
+    isOfType: (value) => durationMsOf(value) !== null,
   }
 }
 

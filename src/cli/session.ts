@@ -1,6 +1,7 @@
 import { basename } from "node:path"
 import type { Config, ScheduleEntry } from "../config.ts"
 import { BelfryError } from "../core/errors.ts"
+import { shown } from "../core/shown.ts"
 import { silentLogger } from "../engine/logger.ts"
 import type { AnyTask, DeclaredSchedule } from "../engine/task.ts"
 import { createScheduler, type Scheduler } from "../scheduler/scheduler.ts"
@@ -167,7 +168,7 @@ export function schedulerSettings(
 
 function declaredIn(config: Config, tasks: readonly AnyTask[]): readonly DeclaredSchedule[] {
   return (config.schedules ?? []).map((entry) =>
-    typeof entry.task === "string" ? declared(entry as ScheduleEntry, tasks) : (entry as DeclaredSchedule),
+    typeof entry.task === "object" ? (entry as DeclaredSchedule) : declared(entry as ScheduleEntry, tasks),
   )
 }
 
@@ -178,7 +179,7 @@ function declared(entry: ScheduleEntry, tasks: readonly AnyTask[]): DeclaredSche
   const known = tasks.map((each) => each.name).join(", ")
   throw new BelfryError(
     "BELFRY_TASK_UNKNOWN",
-    `Schedule "${id}" names task "${name}", but this configuration has: ${known}.`,
+    `Schedule ${shown(id)} names task ${shown(name)}, but this configuration has: ${known}.`,
     { details: { id, task: name } },
   )
 }

@@ -24,6 +24,9 @@ const CASES: readonly (readonly [address: string, shown: string, place: string |
     ["postgres://db/shop?sslpassword=secret", "postgres://db/shop?sslpassword=***", "db/shop", false],
     ["redis://:se/cret@h:6379/0", "redis://:***@h:6379/0", "h:6379/0", true],
     ["redis://h:6379/", "redis://h:6379/", "h:6379", false],
+    ["postgres:bob:se@cret@db", "postgres:***@db", null, false],
+    ["bob:se@cret@db", "bob:***@db", null, false],
+    ["data@home/belfry.db", "data@home/belfry.db", null, false],
     ["belfry.db", "belfry.db", null, false],
     ["/var/lib/belfry.db", "/var/lib/belfry.db", null, false],
   ]

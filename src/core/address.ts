@@ -1,8 +1,9 @@
 /**
  * A server's address as it may be shown: without its password. Some write a password as it is, with an `@` or a `/` in it that
- * should have been encoded. So everything up to the last `@` is taken for it.
+ * should have been encoded. So everything up to the last `@` is taken for it, also where the `//` was forgotten.
  */
 export function masked(address: string): string {
+  if (!address.includes("://")) return address.replace(/:.*@/s, ":***@")
   return address.replace(/(:\/\/[^:@/]*):.*@/s, "$1:***@").replace(/([?&](?:ssl)?password=)[^&#]*/gi, "$1***")
 }
 
@@ -11,6 +12,7 @@ export function placeOf(address: string): string | null {
   const shown = masked(address)
   if (!URL.canParse(shown)) return null
   const { host, pathname } = new URL(shown)
+  if (host === "") return null
   return `${host}${pathname.replace(/^\/$/, "")}`
 }
 

@@ -113,7 +113,7 @@ function valuesOf(
 ): { readonly keys: readonly string[]; readonly values: Values } {
   if (given === undefined || given === null) return { keys: [], values: new Map() }
   try {
-    if (typeof given === "object" && !Array.isArray(given)) {
+    if (isRecordLike(given)) {
       const values = Object.keys(table).map(
         (name) => [name, (given as Record<string, unknown>)[name]] as const,
       )
@@ -125,11 +125,20 @@ function valuesOf(
   throw notAllowed(given, "an object", at)
 }
 
+/**
+ * Whether an object may hold options. A list, a date, a map or a promise has none: it was passed by mistake, and would be taken for
+ * an object without any. An imported module may.
+ */
+export function isRecordLike(value: unknown): value is Readonly<Record<string, unknown>> {
+  const tag = Object.prototype.toString.call(value)
+  return tag === "[object Object]" || tag === "[object Module]"
+}
+
 /** A copy of an object whose members are passed on. Each getter is read once; null is the same as not given. */
 export function copied<Given extends object>(given: Given | null | undefined, at: Place): Given {
   if (given === undefined || given === null) return {} as Given
   try {
-    if (typeof given === "object" && !Array.isArray(given)) return { ...given }
+    if (isRecordLike(given)) return { ...given }
   } catch (cause) {
     throw refusal(at, "can't be read", { value: given, cause })
   }

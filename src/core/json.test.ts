@@ -106,7 +106,11 @@ describe("a payload", () => {
     const error = thrownBy(() => toPayload(`${largest}x`, "Payload"))
     assert.equal(error.code, "BELFRY_PAYLOAD_TOO_LARGE")
     assert.equal(error.message, "Payload has 1048577 bytes as JSON; at most 1048576 are stored.")
-    assert.deepEqual(error.details, { bytes: PAYLOAD_MAX_BYTES + 1, limit: PAYLOAD_MAX_BYTES })
+    assert.deepEqual(error.details, {
+      option: "payload",
+      bytes: PAYLOAD_MAX_BYTES + 1,
+      limit: PAYLOAD_MAX_BYTES,
+    })
   })
 })
 

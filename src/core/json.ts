@@ -18,14 +18,9 @@ export function toPayload(value: unknown, what: string): Json {
   if (bytes > PAYLOAD_MAX_BYTES) throw tooLarge(what, `${bytes}`, bytes)
   if (unkept(json)) {
     const why = "PostgreSQL keeps neither NUL nor half of a character"
-    throw new BelfryError(
-      "BELFRY_PAYLOAD_INVALID",
-      `${what} holds a text that no store keeps as it is: ${why}.`,
-    )
+    throw invalid(`${what} holds a text that no store keeps as it is: ${why}.`)
   }
-  if (isTooDeep(json)) {
-    throw new BelfryError("BELFRY_PAYLOAD_INVALID", `${what} is nested deeper than ${JSON_DEPTH_MAX} levels.`)
-  }
+  if (isTooDeep(json)) throw invalid(`${what} is nested deeper than ${JSON_DEPTH_MAX} levels.`)
   return JSON.parse(json) as Json
 }
 
@@ -36,17 +31,22 @@ function written(value: unknown, what: string): string {
   } catch (cause) {
     if (cause instanceof BelfryError) throw cause
     const why = cause instanceof Error ? String(cause) : shown(cause)
-    throw new BelfryError("BELFRY_PAYLOAD_INVALID", `${what} can't be written as JSON: ${why}.`, { cause })
+    throw invalid(`${what} can't be written as JSON: ${why}.`, cause)
   }
   if (json !== undefined) return json
-  throw new BelfryError("BELFRY_PAYLOAD_INVALID", `${what} is a ${typeof value}, which JSON can't hold.`)
+  throw invalid(`${what} is a ${typeof value}, which JSON can't hold.`)
+}
+
+/** Whatever is stored as JSON for a task is its payload. */
+function invalid(text: string, cause?: unknown): BelfryError {
+  return new BelfryError("BELFRY_PAYLOAD_INVALID", text, { details: { option: "payload" }, cause })
 }
 
 function tooLarge(what: string, found: string, bytes: number): BelfryError {
   return new BelfryError(
     "BELFRY_PAYLOAD_TOO_LARGE",
     `${what} has ${found} bytes as JSON; at most ${PAYLOAD_MAX_BYTES} are stored.`,
-    { details: { bytes, limit: PAYLOAD_MAX_BYTES } },
+    { details: { option: "payload", bytes, limit: PAYLOAD_MAX_BYTES } },
   )
 }
 
@@ -88,18 +88,31 @@ function refusingUnsayable(what: string) {
       throw new TypeError(`${key || "it"} is ${value}`)
     const isLost = key !== "" && (typeof value === "function" || typeof value === "symbol")
     if (isLost) throw new TypeError(`${key} is a ${typeof value}`)
+    const unsaid = unsaidIn(this, key, value)
+    if (unsaid !== null) throw new TypeError(`${key || "it"} is ${unsaid}`)
     if (!Array.isArray(this) && ++keys > JSON_KEYS_MAX + 1) {
       const problem = `${what} has more than ${JSON_KEYS_MAX} keys`
-      throw new BelfryError(
-        "BELFRY_PAYLOAD_INVALID",
-        `${problem}; store the data elsewhere and pass a reference.`,
-      )
+      throw invalid(`${problem}; store the data elsewhere and pass a reference.`)
     }
     // An element takes a byte and its comma at least, a text its characters.
     least += typeof value === "string" ? value.length : 2
     if (least > PAYLOAD_MAX_BYTES + 2) throw tooLarge(what, `more than ${PAYLOAD_MAX_BYTES}`, least)
     return value
   }
+}
+
+/** What JSON knows of an object, besides lists and dates; others it writes as `{}`. Boxed values are written as what they hold. */
+const SAYABLE = new Set(["Object", "Array", "String", "Number", "Boolean"])
+
+/** A map, a set, a promise that nobody waited for, an invalid date: in words, or null if JSON can say it. */
+function unsaidIn(holder: unknown, key: string, value: unknown): string | null {
+  if (value === null) {
+    const given = (holder as Record<string, unknown>)[key]
+    return given instanceof Date ? shown(given) : null
+  }
+  if (typeof value !== "object") return null
+  const tag = Object.prototype.toString.call(value).slice("[object ".length, -1)
+  return SAYABLE.has(tag) ? null : `of type ${tag}`
 }
 
 /** Same text for the same meaning: keys in order, so that two definitions can be compared. */

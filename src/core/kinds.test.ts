@@ -83,9 +83,10 @@ describe("a name", () => {
     const kind = taskOr(TASK_NAME)
 
     assert.equal(kind.read("send", PLACE), "send")
-    assert.equal(kind.read({ name: "send" }, PLACE), "send")
-    assert.match(messageOf(kind, {}), /^enqueue: given is undefined; use 1 to 200/)
-    assert.match(messageOf(kind, null), /^enqueue: given is undefined; use 1 to 200/)
+    assert.equal(kind.read({ name: "send", run: () => 1 }, PLACE), "send")
+    assert.match(messageOf(kind, { name: " ", run: () => 1 }), /^enqueue: given is " "; use 1 to 200/)
+    for (const other of [{}, null, { name: "send" }, new Error("send")])
+      assert.match(messageOf(kind, other), /^enqueue: given is (an object|null); use a task, or its name: 1/)
   })
 })
 

@@ -2,6 +2,7 @@ import {
   type Checked,
   checked,
   checkedPart,
+  isRecordLike,
   type Kind,
   notAllowed,
   type OptionTable,
@@ -168,14 +169,10 @@ export function record<Table extends OptionTable>(table: Table) {
     allowed,
     table,
     read(value: unknown, at: Place): Checked<Table> {
-      if (!isObject(value)) throw notAllowed(value, allowed, at)
+      if (!isRecordLike(value)) throw notAllowed(value, allowed, at)
       return checked(value, table, at.door, at.option)
     },
   } satisfies Kind<Checked<Table>>
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
 /** Of an object that holds more: only these are read. */
@@ -200,9 +197,9 @@ export function shortOr<Name extends string, Table extends OptionTable & Record<
     allowed,
     table,
     read(value: unknown, at: Place): Checked<Table> {
-      if (Array.isArray(value)) throw notAllowed(value, allowed, at)
       const { door, option } = at
-      if (typeof value === "object") return checked(value, table, door, option)
+      if (isRecordLike(value)) return checked(value, table, door, option)
+      if (typeof value === "object") throw notAllowed(value, allowed, at)
       return checked({ [name]: short.read(value, at) }, table, door, option)
     },
   } satisfies Kind<Checked<Table>>

@@ -1,5 +1,5 @@
 import type { Kind } from "./checked.ts"
-import { integer, text, textLike } from "./kinds.ts"
+import { integer, objectWith, text, textLike } from "./kinds.ts"
 
 /**
  * Names, keys and counts that several doors take. The bounds are the same whatever the store: an index row of PostgreSQL holds
@@ -18,10 +18,11 @@ export const TASK_NAME: Kind<string> = textLike(
 
 /** A task, or its name. */
 export function taskOr(name: Kind<string>): Kind<string> {
+  const allowed = `a task, or its name: ${name.allowed}`
+  const task = objectWith<{ name: unknown; run: unknown }>(["name", "run"], allowed)
   return {
-    allowed: `a task, or its name: ${name.allowed}`,
-    read: (value, at) =>
-      name.read(typeof value === "object" ? (value as { name?: unknown } | null)?.name : value, at),
+    allowed,
+    read: (value, at) => name.read(typeof value === "object" ? task.read(value, at).name : value, at),
   }
 }
 

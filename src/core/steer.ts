@@ -37,6 +37,7 @@ export function pause(
     throw new BelfryError(
       "BELFRY_SCHEDULE_INVALID",
       `Schedule "${schedule.id}" can't be paused until ${formatInstant(why.until)}: that is not in the future.`,
+      { details: { id: schedule.id, option: "until", value: formatInstant(why.until) } },
     )
   }
   return beginPause(schedule, why, facts, now)

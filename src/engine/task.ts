@@ -240,7 +240,7 @@ export function payloadOrThrow(task: AnyTask, result: SchemaResult<unknown>): un
   throw new BelfryError(
     "BELFRY_PAYLOAD_INVALID",
     `Payload of task "${task.name}" is invalid${describeIssues(result.issues)}.`,
-    { details: { task: task.name, issues: result.issues } },
+    { details: { option: "payload", task: task.name, issues: result.issues } },
   )
 }
 

@@ -49,6 +49,7 @@ export function assertHold(name: string, token: string, ttlMs: number): void {
   if (!Number.isSafeInteger(ttlMs) || ttlMs < 1 || ttlMs > DURATION_MAX) {
     throw invalid(
       `A lock is held for at least 1 ms, in whole milliseconds; "${name}" was to be for ${ttlMs}.`,
+      "ttl",
     )
   }
 }
@@ -60,18 +61,19 @@ export function assertOwner(name: string, token: string): void {
 }
 
 function assertText(text: string, what: string): void {
-  if (typeof text !== "string" || text === "") throw invalid(`A lock's ${what} is text, and not empty.`)
+  if (typeof text !== "string" || text === "") throw invalid(`A lock's ${what} is text, and not empty.`, what)
   if (text.length > TEXT_MAX) {
     throw invalid(
       `A lock's ${what} has at most ${TEXT_MAX} characters; ${shown(text)} has ${text.length}. Hash what is longer.`,
+      what,
     )
   }
   // Not every database can keep them, and two names that differ in nothing else would become one.
   if (text.includes("\0") || !text.isWellFormed()) {
-    throw invalid(`A lock's ${what} can't have NUL characters or halves of characters: ${shown(text)}.`)
+    throw invalid(`A lock's ${what} can't have NUL characters or halves of characters: ${shown(text)}.`, what)
   }
 }
 
-function invalid(message: string): BelfryError {
-  return new BelfryError("BELFRY_LOCK_INVALID", message)
+function invalid(message: string, option: string): BelfryError {
+  return new BelfryError("BELFRY_LOCK_INVALID", message, { details: { option } })
 }

@@ -28,7 +28,7 @@ export async function checkPayload(tasks: Tasks, name: string, payload: unknown)
 export function checkTakesPayload(task: AnyTask, payload: unknown, hint = ""): void {
   if (task.payload !== null || payload === undefined || payload === null) return
   const text = `Task "${task.name}" takes no payload: it has no schema. Received ${shown(payload)}. Define the task with a payload schema if it takes one${hint}.`
-  throw new BelfryError("BELFRY_PAYLOAD_INVALID", text, { details: { task: task.name } })
+  throw new BelfryError("BELFRY_PAYLOAD_INVALID", text, { details: { option: "payload", task: task.name } })
 }
 
 /** By the schema, and then by the task itself, which may know of more that keeps a run from succeeding. */
@@ -43,7 +43,10 @@ export async function examinePayload(tasks: Tasks, name: string, payload: unknow
     if (cause instanceof BelfryError) throw cause
     const why = cause instanceof Error ? cause.message : describeThrown(cause)
     const text = `Payload of task "${name}" can't be used: ${why}`
-    throw new BelfryError("BELFRY_PAYLOAD_INVALID", text, { details: { task: name }, cause })
+    throw new BelfryError("BELFRY_PAYLOAD_INVALID", text, {
+      details: { option: "payload", task: name },
+      cause,
+    })
   }
 }
 

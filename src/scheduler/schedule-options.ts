@@ -1,7 +1,7 @@
-import type { Kind } from "../core/checked.ts"
+import { isRecordLike, type Kind, notAllowed, type RequiredKind } from "../core/checked.ts"
 import { POLICY_OPTIONS, SCHEDULE_OPTIONS } from "../core/definition.ts"
 import { BelfryError } from "../core/errors.ts"
-import { payload } from "../core/kinds.ts"
+import { payload, required } from "../core/kinds.ts"
 import { leanBesideTriggers, leanTriggers } from "../core/lean-options.ts"
 import type { ScheduleOptions } from "../core/options.ts"
 import type { ScheduleDefinition } from "../core/schedule.ts"
@@ -18,6 +18,14 @@ export const SCHEDULE_CHANGES = { ...SCHEDULE_OPTIONS, payload } satisfies Recor
   keyof ScheduleChanges,
   Kind<unknown>
 >
+
+export const GIVEN_CHANGES: RequiredKind<object> = required({
+  allowed: "an object of options",
+  read(value, at) {
+    if (isRecordLike(value)) return value
+    throw notAllowed(value, GIVEN_CHANGES.allowed, at)
+  },
+})
 
 const TRIGGERS = ["cron", "dayMatch", "every", "anchor", "at", "in", "triggers"] as const
 

@@ -2,6 +2,7 @@ import { checked, checkedValue } from "../core/checked.ts"
 import { defineSchedule, newSchedule, newScheduleDueNow } from "../core/definition.ts"
 import type { Dependencies } from "../core/dependency-cycles.ts"
 import { BelfryError } from "../core/errors.ts"
+import { formatInstant, type Instant } from "../core/instant.ts"
 import type { Rhythm } from "../core/liveness.ts"
 import { describeTriggers } from "../core/new-run.ts"
 import type { When } from "../core/options.ts"
@@ -20,6 +21,7 @@ import { type OccurrenceView, upcoming } from "./preview.ts"
 import {
   changedOptions,
   checkableChanges,
+  GIVEN_CHANGES,
   SCHEDULE_CHANGES,
   type ScheduleChanges,
 } from "./schedule-options.ts"
@@ -90,13 +92,7 @@ export class Schedules {
     const schedule = given.startImmediately
       ? newScheduleDueNow(id, definition, now)
       : newSchedule(id, definition, now)
-    if (schedule.finishedAt !== null) {
-      throw new BelfryError(
-        "BELFRY_SCHEDULE_INVALID",
-        `Schedule "${id}" has no occurrence to come: ${describeTriggers(schedule.triggers)} has passed.`,
-        { details: { id } },
-      )
-    }
+    if (schedule.finishedAt !== null) throw nothingToCome(schedule, now)
     const view = await this.#viewer()
     const swap = await this.#store.putSchedule(schedule, null)
     if (swap.outcome === "done") return view(schedule)
@@ -133,6 +129,7 @@ export class Schedules {
   async update(id: string, changes: ScheduleChanges, based: { ifRevision: number }): Promise<ScheduleView> {
     const scheduleId = idOf(id, "update")
     const door = scheduleDoor(scheduleId)
+    checkedValue(changes, GIVEN_CHANGES, { door, option: "changes" })
     const given = checked(checkableChanges(changes, null), SCHEDULE_CHANGES, door)
     const { ifRevision } = checked(based, UPDATE_BASE, doorOf("update"))
     await this.#ready()
@@ -278,6 +275,18 @@ export class Schedules {
     const offered = await this.#workers.offeredTasks()
     return (schedule) => scheduleView(schedule, offered)
   }
+}
+
+/** Such a schedule would never do anything: by what it is over is said. */
+function nothingToCome({ id, triggers, endsAt }: Schedule, now: Instant): BelfryError {
+  const isEnded = endsAt !== null && endsAt <= now
+  const over = isEnded ? `endsAt ${formatInstant(endsAt)}` : describeTriggers(triggers)
+  const single = triggers.every(({ kind }) => kind === "at") ? "at" : "triggers"
+  return new BelfryError(
+    "BELFRY_SCHEDULE_INVALID",
+    `Schedule "${id}" has no occurrence to come: ${over} has passed.`,
+    { details: { id, option: isEnded ? "endsAt" : single } },
+  )
 }
 
 /** How many are read at once where all are asked for. */

@@ -131,14 +131,15 @@ export class TestScheduler {
 
   /** Lets time pass until such a run is there, at most as long as said; returns the first. */
   async waitFor(query: RunQuery, options: { within?: Duration } = {}): Promise<RunView> {
+    const wanted = copied(query, { door: doorOf("waitFor"), option: "query" })
     const { within: withinMs = HOUR } = checked(options, WAIT_OPTIONS, doorOf("waitFor"))
     const deadline = this.#clock.now() + withinMs
     await this.#performing.settle()
     do {
-      const [run] = await this.runs(query)
+      const [run] = await this.runs(wanted)
       if (run !== undefined) return run
     } while (await this.#stepUntil(deadline))
-    throw noRunMatched(query, `${formatDuration(withinMs)} of virtual time`, "within")
+    throw noRunMatched(wanted, `${formatDuration(withinMs)} of virtual time`, "within")
   }
 
   async #stepUntil(deadline: number): Promise<boolean> {

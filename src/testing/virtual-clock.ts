@@ -1,4 +1,6 @@
-import type { Instant } from "../core/instant.ts"
+import { checkedValue, type Door } from "../core/checked.ts"
+import { EARLIEST, type Instant, LATEST } from "../core/instant.ts"
+import { integer, required } from "../core/kinds.ts"
 import type { Clock } from "../engine/clock.ts"
 import { Timeline } from "./timeline.ts"
 
@@ -8,6 +10,9 @@ export interface VirtualClock extends Clock {
 }
 
 export function createVirtualClock(startAt: Instant, seed = 1): VirtualClock {
+  const door: Door = { code: "BELFRY_INSTANT_INVALID", subject: "createVirtualClock" }
+  checkedValue(startAt, START_AT, { door, option: "startAt" })
+  checkedValue(seed, SEED, { door, option: "seed" })
   const timeline = new Timeline(startAt)
   const random = seededRandom(seed)
   let ids = 0
@@ -20,6 +25,10 @@ export function createVirtualClock(startAt: Instant, seed = 1): VirtualClock {
     newId: () => `virtual-${String(++ids).padStart(6, "0")}`,
   }
 }
+
+/** In milliseconds, as everywhere behind the doors. */
+const START_AT = required(integer(EARLIEST, LATEST))
+const SEED = required(integer(0, 4_294_967_295))
 
 /** Mulberry32: small, fast, and good enough to shuffle tests. In [0, 1). */
 export function seededRandom(seed: number): () => number {

@@ -203,7 +203,7 @@ describe("a task without a schema takes no payload", () => {
     message: new RegExp(
       `^Task "send" takes no payload: it has no schema\\. .* payload schema if it takes one${hint}\\.$`,
     ),
-    details: { task: "send" },
+    details: { option: "payload", task: "send" },
   })
 
   test("at enqueue, where options in its place are a mistake", async () => {

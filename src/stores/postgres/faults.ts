@@ -52,13 +52,18 @@ export function faultOf(error: unknown, where: string): unknown {
 function codeOfDriver(error: Error): string | null {
   // It has no password to answer with.
   if (error.message.startsWith("SASL")) return "28P01"
+  if (NOT_POSTGRES.test(error.message)) return "NOT_POSTGRES"
   return (error as { code?: unknown }).code === "ERR_INVALID_URL" ? "ERR_INVALID_URL" : null
 }
+
+/** The driver's words for bytes that the protocol doesn't have. */
+const NOT_POSTGRES = /^received invalid response/
 
 function isOfConnection(error: Error): boolean {
   const code = (error as { code?: unknown }).code
   return (
     typeof code === "string" ||
+    NOT_POSTGRES.test(error.message) ||
     /connect|terminat|timeout|socket|closed|ended|^SASL|end on the pool/i.test(error.message)
   )
 }
@@ -92,6 +97,12 @@ function describe(
         "BELFRY_STORE_UNFIT",
         "The database's URL can't be read.",
         "Write postgres://user:password@host/database.",
+      ]
+    case "NOT_POSTGRES":
+      return [
+        "BELFRY_STORE_UNFIT",
+        `${where} doesn't answer as a PostgreSQL server does.`,
+        "Check the host and the port in the address.",
       ]
     case "3D000":
       return [

@@ -1,12 +1,16 @@
 import { placeOf as addressPlaceOf } from "../../core/address.ts"
 import { BelfryError } from "../../core/errors.ts"
+import { plain } from "../../core/shown.ts"
 
 /** A cluster places a key by what stands in its first braces: so all keys of a prefix are on one node. */
 export function taggedPrefix(prefix: string): string {
   const name = /^\{(.+)\}$/.exec(prefix)?.[1] ?? prefix
   if (/^[\w.:-]{1,100}$/.test(name)) return `{${name}}`
   const text = `The prefix "${prefix}" has to be a plain name: letters, digits and any of _ . : -`
-  throw new BelfryError("BELFRY_STORE_UNFIT", text, { remedy: "Choose another prefix." })
+  throw new BelfryError("BELFRY_STORE_UNFIT", text, {
+    details: { option: "prefix", value: plain(prefix) },
+    remedy: "Choose another prefix.",
+  })
 }
 
 export interface RedisAddress {
@@ -28,6 +32,9 @@ export function addressOf(text: string): RedisAddress {
   if (scheme !== "redis" && scheme !== "rediss") throw unfit(`begins with "${scheme}://"`)
   if (!URL.canParse(text)) throw unfit("can't be read")
   const url = new URL(text)
+  // The driver decodes them, and throws what only JavaScript understands.
+  if (![url.username, url.password, url.pathname].every(isDecodable))
+    throw unfit('has a "%" that begins no character; write %25 for it')
   const database = url.pathname.slice(1)
   if (!/^\d*$/.test(database)) {
     throw unfit(`names the database "${decodeURIComponent(database)}", which is no whole number`)
@@ -39,9 +46,22 @@ export function addressOf(text: string): RedisAddress {
   return { url: url.href, prefix }
 }
 
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
 function unfit(what: string): BelfryError {
   const remedy = "Write it like this: redis://user:password@localhost:6379/0?prefix=shop"
-  return new BelfryError("BELFRY_STORE_UNFIT", `The address of the Redis server ${what}.`, { remedy })
+  const details = { option: "url" }
+  return new BelfryError("BELFRY_STORE_UNFIT", `The address of the Redis server ${what}.`, {
+    details,
+    remedy,
+  })
 }
 
 /** For messages: where the server is, without the password. */

@@ -1,4 +1,4 @@
-import { checked, copied, type Door, type Kind, refusal } from "../../core/checked.ts"
+import { checked, copied, type Door, isRecordLike, type Kind, refusal } from "../../core/checked.ts"
 import type { Duration } from "../../core/duration.ts"
 import { BelfryError } from "../../core/errors.ts"
 import { HOUR } from "../../core/instant.ts"
@@ -78,24 +78,28 @@ const ARGUMENT_OPTIONS = {
 } satisfies Record<keyof ArgumentDefinition, Kind<unknown>>
 
 export function defineCommand(name: string, definition: CommandDefinition): Command {
-  const refuse = (reason: string): never => {
-    throw new BelfryError("BELFRY_TASK_INVALID", `Command ${shown(name)} ${reason}.`)
+  const refuse = (reason: string, option: string): never => {
+    throw new BelfryError("BELFRY_TASK_INVALID", `Command ${shown(name)} ${reason}.`, { details: { option } })
   }
   const door: Door = { code: "BELFRY_TASK_INVALID", subject: `Command ${shown(name)}` }
   const { cwd, env = [], timeout = HOUR, uid, gid } = checked(definition, COMMAND_OPTIONS, door)
   const { argv, args: givenArgs } = copied(definition, { door, option: "options" })
   const args = givenArgs ?? {}
-  if (typeof args !== "object") refuse("has `args` that are no object")
-  if (!/^[\w.:-]{1,100}$/.test(name)) refuse('has no valid name: use letters, digits, "_", "-", "." and ":"')
+  if (!isRecordLike(args)) refuse("has `args` that are no object", "args")
+  if (!/^[\w.:-]{1,100}$/.test(name))
+    refuse('has no valid name: use letters, digits, "_", "-", "." and ":"', "commands")
   if (!Array.isArray(argv) || argv.length === 0 || !argv.every((part) => typeof part === "string"))
-    refuse('needs `argv`, a list of texts such as ["pg_dump", "{db}"]; a line for a shell is not possible')
-  if (argv[0] === "" || placeholdersIn(argv[0]!).length > 0) refuse("has to name its program in full")
-  if (argv.some((part) => part.includes("\0"))) refuse("has a NUL in `argv`")
+    refuse(
+      'needs `argv`, a list of texts such as ["pg_dump", "{db}"]; a line for a shell is not possible',
+      "argv",
+    )
+  if (argv[0] === "" || placeholdersIn(argv[0]!).length > 0) refuse("has to name its program in full", "argv")
+  if (argv.some((part) => part.includes("\0"))) refuse("has a NUL in `argv`", "argv")
   const used = new Set(argv.flatMap(placeholdersIn))
   const unknown = [...used].find((argument) => !Object.hasOwn(args, argument))
-  if (unknown !== undefined) refuse(`has {${unknown}} in \`argv\`, and no such argument in \`args\``)
+  if (unknown !== undefined) refuse(`has {${unknown}} in \`argv\`, and no such argument in \`args\``, "argv")
   const unused = Object.keys(args).find((argument) => !used.has(argument))
-  if (unused !== undefined) refuse(`has the argument "${unused}", and no {${unused}} in \`argv\``)
+  if (unused !== undefined) refuse(`has the argument "${unused}", and no {${unused}} in \`argv\``, "args")
   if (uid !== undefined && gid === undefined)
     throw refusal(
       { door, option: "gid" },
@@ -121,14 +125,17 @@ export function defineCommand(name: string, definition: CommandDefinition): Comm
 function defineArgument(
   spec: ArgumentDefinition,
   name: string,
-  refuse: (reason: string) => never,
+  refuse: (reason: string, option: string) => never,
   door: Door,
 ): Argument {
   const given = checked(spec, ARGUMENT_OPTIONS, door, `args.${name}`)
   const { oneOf, maxLength = ARGUMENT_MAX_LENGTH, mayStartWithDash = false } = given
   const { pattern } = spec
   if ((pattern === undefined) === (oneOf === undefined))
-    return refuse(`has to say for argument "${name}" what it may be: either \`pattern\` or \`oneOf\``)
+    return refuse(
+      `has to say for argument "${name}" what it may be: either \`pattern\` or \`oneOf\``,
+      `args.${name}`,
+    )
   const whole = pattern === undefined ? null : wholePattern(pattern)
   const refusalOf = (value: string): string | null => {
     if (value.length > maxLength) return `is longer than ${maxLength} characters`
@@ -139,7 +146,7 @@ function defineArgument(
     return whole?.test(value) === true ? null : `doesn't match ${whole?.source}`
   }
   const reason = given.default === undefined ? null : refusalOf(given.default)
-  if (reason !== null) return refuse(`has a default for argument "${name}" that ${reason}`)
+  if (reason !== null) return refuse(`has a default for argument "${name}" that ${reason}`, `args.${name}`)
   return { default: given.default ?? null, refusalOf }
 }
 

@@ -120,6 +120,7 @@ function parseAllowed(entries: readonly string[]): Allowed {
     throw new BelfryError(
       "BELFRY_TASK_INVALID",
       `The allowNet entry ${JSON.stringify(entry)} is neither an address, a network such as "10.0.0.0/8" nor a host name.`,
+      { details: { option: "allowNet", value: entry } },
     )
   }
   const networks = entries.map(parseNetwork)

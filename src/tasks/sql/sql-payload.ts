@@ -1,6 +1,7 @@
 import type { Kind } from "../../core/checked.ts"
 import { BelfryError } from "../../core/errors.ts"
 import type { Json } from "../../core/json.ts"
+import { shown } from "../../core/shown.ts"
 import type { StandardSchema } from "../../core/standard-schema.ts"
 import { type Issues, kindOf, refuseUnknown, schemaOf } from "../schema.ts"
 
@@ -65,23 +66,22 @@ export const SCHEMAS: Kind<readonly string[]> = {
 
 function checkSchemas(schemas: unknown): readonly string[] {
   if (!Array.isArray(schemas) || schemas.length === 0)
-    throw new BelfryError(
-      "BELFRY_TASK_INVALID",
-      'The sql task needs `schemas`: those whose functions may be called, such as ["app"].',
-    )
+    throw noSchemas('The sql task needs `schemas`: those whose functions may be called, such as ["app"].')
   for (const schema of schemas) {
-    if (typeof schema !== "string" || !PLAIN_NAME.test(schema))
-      throw new BelfryError(
-        "BELFRY_TASK_INVALID",
-        `The sql task can't call from schema ${JSON.stringify(schema)}: use lower case letters, digits and "_".`,
-      )
-    if (/^pg_|^information_schema$/.test(schema))
-      throw new BelfryError(
-        "BELFRY_TASK_INVALID",
-        `The sql task can't call from schema "${schema}", which is PostgreSQL's own. Make one for your functions.`,
-      )
+    if (typeof schema !== "string" || !PLAIN_NAME.test(schema)) {
+      const why = 'use lower case letters, digits and "_"'
+      throw noSchemas(`The sql task can't call from schema ${shown(schema)}: ${why}.`)
+    }
+    if (/^pg_|^information_schema$/.test(schema)) {
+      const why = "which is PostgreSQL's own. Make one for your functions"
+      throw noSchemas(`The sql task can't call from schema "${schema}", ${why}.`)
+    }
   }
   return [...schemas]
+}
+
+function noSchemas(text: string): BelfryError {
+  return new BelfryError("BELFRY_TASK_INVALID", text, { details: { option: "schemas" } })
 }
 
 /** In quotes, since a plain name may still be a word of SQL's own, such as "user". */
