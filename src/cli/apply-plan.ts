@@ -1,5 +1,6 @@
 import { defineSchedule } from "../core/definition.ts"
 import { cyclesIn } from "../core/dependency-cycles.ts"
+import { BelfryError } from "../core/errors.ts"
 import { cycleRefusal, dependenciesFrom } from "../scheduler/dependencies.ts"
 import { checkStoredPayload, examinePayload } from "../scheduler/payload-check.ts"
 import type { Scheduler } from "../scheduler/scheduler.ts"
@@ -44,11 +45,20 @@ export async function planApply(
     // What is stored already stays, also if its task takes no payload any more.
     const isGiven = step.action === "create" || step.action === "change"
     const check = isGiven ? examinePayload : checkStoredPayload
-    await check(byName(tasks), entry.task, entry.payload)
+    await check(byName(tasks), entry.task, entry.payload).catch((error: unknown) => {
+      throw ofSchedule(entry.id, error)
+    })
     steps.push(step)
   }
   await checkCycles(store, entries)
   return call.flags.isOn("prune") ? [...steps, ...(await pruneSteps(call, scheduler, steps))] : steps
+}
+
+/** A file has many, and the error of a payload knows only its task. */
+function ofSchedule(id: string, error: unknown): unknown {
+  if (!(error instanceof BelfryError)) return error
+  const { code, details, message } = error
+  return new BelfryError(code, `Schedule "${id}": ${message}`, { details: { ...details, id }, cause: error })
 }
 
 /** Each by itself, the schedules of a cycle would be told to be created after one another. */

@@ -4,8 +4,10 @@ import { BelfryError } from "../core/errors.ts"
 import { shown } from "../core/shown.ts"
 import { silentLogger } from "../engine/logger.ts"
 import type { AnyTask, DeclaredSchedule } from "../engine/task.ts"
+import { dryStore } from "../scheduler/dry-store.ts"
 import { createScheduler, type Scheduler } from "../scheduler/scheduler.ts"
 import type { SchedulerOptions } from "../scheduler/scheduler-options.ts"
+import type { Store } from "../store/store.ts"
 import type { Call } from "./command.ts"
 import { type LoadedConfig, loadConfig } from "./config-file.ts"
 import { EXIT } from "./exit-codes.ts"
@@ -43,16 +45,22 @@ export async function closeSession({ scheduler, tasks }: Session): Promise<void>
 export async function openSession(call: Call, mayCreate: boolean): Promise<Session> {
   const loaded = await configOf(call)
   const opened = await storeOf(call, loaded, mayCreate)
+  const store = call.flags.isOn("dryRun") ? await rehearsalOf(opened) : opened.store
   const config = loaded?.config ?? {}
   const tasks = await tasksOf(config, call)
   const scheduler = createScheduler({
     ...rhythmOf(config),
-    store: opened.store,
+    store,
     tasks,
     logger: silentLogger,
     clock: call.io.clock,
   })
-  return { ...opened, scheduler, tasks, loaded }
+  return { ...opened, store, scheduler, tasks, loaded }
+}
+
+/** A dry run does and refuses what the real one would, and leaves no trace: it doesn't even make a store that isn't there. */
+async function rehearsalOf({ store, isNew }: OpenedStore): Promise<Store> {
+  return dryStore(isNew ? (await import("../memory.ts")).memory() : store)
 }
 
 /** By it workers are judged silent, and it is theirs if this is their configuration. */

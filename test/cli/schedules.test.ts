@@ -214,7 +214,7 @@ test("control characters in stored data never reach a terminal", async () => {
     ["s", "occurrences", "x"],
     ["export", "--format", "ts"],
     ["export", "--format", "crontab"],
-    ["task", "run", "t\u001b[2J", "--dry-run"],
+    ["task", "run", "t", "--dry-run"],
     ["config", "explain"],
     ["task", "list", "-o", "name"],
   ]
@@ -224,6 +224,10 @@ test("control characters in stored data never reach a terminal", async () => {
     assert.equal(code, 0, err)
     assert.doesNotMatch(out + err, /[\u001b\u0007\u202e]/, command.join(" "))
   }
+
+  const refused = await shell.run("task", "run", "t\u001b[2J", "--dry-run")
+  assert.equal(refused.code, 6)
+  assert.doesNotMatch(refused.out + refused.err, /\u001b\[2J/)
 
   await renameTask(shell, "x", "t\u001b[2J")
   for (const command of commands) {

@@ -1,6 +1,8 @@
 import type { ScheduleOptions } from "../../core/options.ts"
+import { silentLogger } from "../../engine/logger.ts"
+import { dryStore } from "../../scheduler/dry-store.ts"
 import type { ScheduleChanges } from "../../scheduler/schedule-options.ts"
-import type { Scheduler } from "../../scheduler/scheduler.ts"
+import { createScheduler, type Scheduler } from "../../scheduler/scheduler.ts"
 import type { CreateOptions } from "../../scheduler/steering-options.ts"
 import { planApply, type Step, stepRows, summaryOf, type Tried } from "../apply-plan.ts"
 import type { Call } from "../command.ts"
@@ -10,26 +12,26 @@ import { hint, showAll } from "../output.ts"
 import { progressOf } from "../progress.ts"
 import { problemOf } from "../refusal.ts"
 import { readScheduleFiles } from "../schedule-files.ts"
-import { withScheduler } from "../session.ts"
+import { type Session, withScheduler } from "../session.ts"
 import { definitionOf, leanOptions } from "../view-definition.ts"
 
 export async function applyFiles(call: Call): Promise<ExitCode | undefined> {
   const { flags } = call
   const entries = await readScheduleFiles(call, flags.list("file"))
-  const isDry = flags.isOn("dryRun")
   return withScheduler(
     call,
     async (session) => {
       const steps = await planApply(call, session, entries)
-      if (isDry) {
-        await showAll(call, steps, stepRows(flags.isOn("diff")))
-        hint(call, `${summaryOf(steps)}. Nothing was changed.`)
-        return undefined
+      const rehearsed = await rehearse(session, steps)
+      if (rehearsed.exit !== undefined || flags.isOn("dryRun")) {
+        await showAll(call, rehearsed.tried, stepRows(flags.isOn("diff")))
+        hint(call, `${summaryOf(rehearsed.tried)}. Nothing was changed.`)
+        return rehearsed.exit
       }
       const deleted = steps.filter(({ action }) => action === "delete").map(({ key }) => key)
       if (deleted.length > 0)
         await confirm(call, `Delete ${deleted.slice(0, 10).join(", ")}?`, deleted.length)
-      const { tried, exit } = await perform(call, session.scheduler, steps)
+      const { tried, exit } = await perform(session.scheduler, steps, progressOf(call, "apply"))
       await showAll(call, tried, stepRows(flags.isOn("diff")))
       hint(
         call,
@@ -37,8 +39,14 @@ export async function applyFiles(call: Call): Promise<ExitCode | undefined> {
       )
       return exit
     },
-    { mayCreate: !isDry },
+    { mayCreate: true },
   )
+}
+
+/** Everything is tried without changing anything first: what would be refused half-way through keeps the rest from being done. */
+function rehearse({ store, tasks }: Session, steps: readonly Step[]): Promise<Performed> {
+  const scheduler = createScheduler({ store: dryStore(store), tasks, logger: silentLogger })
+  return perform(scheduler, steps, () => undefined)
 }
 
 export async function diffFiles(call: Call): Promise<ExitCode | undefined> {
@@ -51,13 +59,17 @@ export async function diffFiles(call: Call): Promise<ExitCode | undefined> {
   })
 }
 
+interface Performed {
+  readonly tried: readonly Tried[]
+  readonly exit: ExitCode | undefined
+}
+
 /** A step that fails doesn't keep the others, unless the store is away. The exit code is that of the first failure. */
 async function perform(
-  call: Call,
   scheduler: Scheduler,
   steps: readonly Step[],
-): Promise<{ readonly tried: readonly Tried[]; readonly exit: ExitCode | undefined }> {
-  const progress = progressOf(call, "apply")
+  progress: ReturnType<typeof progressOf>,
+): Promise<Performed> {
   const tried: Tried[] = []
   let exit: ExitCode | undefined
   let isAway = false

@@ -63,19 +63,18 @@ async function steerEach(call: Call, steering: Steering): Promise<ExitCode | und
     const isByFilter = call.args.length === 0
     const runs = isByFilter ? await filtered(call, scheduler, steering) : await named(call, scheduler)
     const words = runs.length === 1 ? "1 run" : `${runs.length} runs`
-    if (call.flags.isOn("dryRun")) {
-      hint(call, `Would ${verb} ${words}. Nothing was changed.`)
-      await showAll(call, runs, runRows(call))
-      return undefined
-    }
-    if (runs.length > 0 && (isByFilter || runs.length > 1)) {
+    const isDry = call.flags.isOn("dryRun")
+    if (!isDry && runs.length > 0 && (isByFilter || runs.length > 1)) {
       tellSome(call, runs)
       await confirm(call, `${verb[0]!.toUpperCase()}${verb.slice(1)} ${words}?`, runs.length)
     }
     const { steered, refused } = await perform(call, scheduler, runs, steering)
-    await showAll(call, steered, runRows(call))
-    if (refused.length > 0) tellRefused(call, { verb, steered, refused, of: runs.length })
-    if (verb === "retry" && steered.length > 0)
+    const isSteered = new Set(steered.map(({ id }) => id))
+    await showAll(call, isDry ? runs.filter(({ id }) => isSteered.has(id)) : steered, runRows(call))
+    const some = refused.length === 0 ? words : `${steered.length} of ${words}`
+    if (isDry) hint(call, `Would ${verb} ${some}. Nothing was changed.`)
+    else if (refused.length > 0) tellRefused(call, { verb, steered, refused, of: runs.length })
+    if (verb === "retry" && steered.length > 0 && !isDry)
       nextStep(call, `Follow it: belfry run watch ${steered[0]!.id}`)
     return refused.length > 0 ? EXIT.conflict : undefined
   })

@@ -18,7 +18,7 @@ import { warnIfUnknown } from "../offered-tasks.ts"
 import { hint, nextStep, showAll } from "../output.ts"
 import { Refusal } from "../refusal.ts"
 import { nextWords, overrideWords, scheduleRows } from "../schedule-rows.ts"
-import { byName, closeTasks, configOf, tasksOf, withScheduler } from "../session.ts"
+import { byName, configOf, tasksOf, withScheduler } from "../session.ts"
 import { definitionOf, wouldBe } from "../view-definition.ts"
 
 export async function createSchedule(call: Call): Promise<undefined> {
@@ -27,14 +27,9 @@ export async function createSchedule(call: Call): Promise<undefined> {
   const task = flags.required("task", "Say what it runs: --task http, or a task of your configuration.")
   const { payload, ...options } = (await optionsFrom(call, null)) as ScheduleOptions & { payload?: unknown }
   // Mistakes show before a store is made.
-  const planned = wouldBe(key, options, { task, payload, now: io.clock.now() })
+  wouldBe(key, options, { task, payload, now: io.clock.now() })
   const tasks = await tasksOf((await configOf(call))?.config ?? {}, call)
   await checkPayload(byName(tasks), task, payload)
-  if (flags.isOn("dryRun")) {
-    await examinePayload(byName(tasks), task, payload).finally(() => closeTasks(tasks))
-    hint(call, `Would create ${key}. Nothing was changed.`)
-    return show(call, [planned])
-  }
   await withScheduler(
     call,
     async ({ scheduler, isNew, place, loaded }) => {
@@ -47,6 +42,10 @@ export async function createSchedule(call: Call): Promise<undefined> {
       const view = flags.isOn("paused")
         ? await createPaused(scheduler, key, create, io.user)
         : await scheduler.schedules.create(key, create)
+      if (flags.isOn("dryRun")) {
+        hint(call, `Would create ${key}. Nothing was changed.`)
+        return show(call, [view])
+      }
       if (isNew) hint(call, `Made a new store: ${place}`)
       await show(call, [view])
       const known = (await tasksOf(loaded?.config ?? {}, call)).map(({ name }) => name)
@@ -75,7 +74,7 @@ export async function setSchedules(call: Call): Promise<undefined> {
     const isDry = call.flags.isOn("dryRun")
     const shown: ScheduleView[] = []
     for (const change of planned) {
-      shown.push(isDry ? change.stored : await changeStored(call, scheduler, change))
+      shown.push(await changeStored(call, scheduler, change))
       tellChange(call, change, isDry)
     }
     if (!isDry) await show(call, shown)

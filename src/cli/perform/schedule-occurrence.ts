@@ -67,8 +67,8 @@ async function onOccurrence(
   await withScheduler(call, async ({ scheduler }) => {
     const schedule = await scheduleOf(scheduler, call.args[0]!)
     const { words, perform } = await plan(scheduler, schedule)
-    if (call.flags.isOn("dryRun")) return hint(call, `${schedule.id}: would ${words}. Nothing was changed.`)
     const view = await perform()
+    if (call.flags.isOn("dryRun")) return hint(call, `${schedule.id}: would ${words}. Nothing was changed.`)
     hint(call, `${schedule.id}: ${words}. Done.`)
     await showAll(call, [view], scheduleRows(call))
   })

@@ -59,7 +59,7 @@ async function steerEach(
         schedules.length,
       )
     const steered: ScheduleView[] = []
-    for (const schedule of schedules) steered.push(isDry ? schedule : await steer(scheduler, schedule))
+    for (const schedule of schedules) steered.push(await steer(scheduler, schedule))
     if (isDry)
       hint(
         call,

@@ -19,13 +19,6 @@ export async function triggerSchedule(call: Call): Promise<ExitCode | undefined>
     const schedule = await scheduleOf(scheduler, call.args[0]!)
     const payload = await payloadOf(call, schedule)
     const options = optionsOf(call, schedule, payload)
-    if (flags.isOn("dryRun")) {
-      hint(
-        call,
-        `Would run ${schedule.id} now${asOfWords(options.asOf)} with ${JSON.stringify(payload ?? schedule.payload)}. Nothing was changed.`,
-      )
-      return undefined
-    }
     const { outcome, runId } = await scheduler.schedules.trigger(schedule.id, options)
     if (outcome === "skipped")
       throw new Refusal(
@@ -33,6 +26,13 @@ export async function triggerSchedule(call: Call): Promise<ExitCode | undefined>
         `"${schedule.id}" wasn't triggered: its run ${runId} isn't done, and the overlap policy is skip.`,
         `Wait for it (belfry run wait ${runId}), cancel it (belfry run cancel ${runId}), or add --overlap allow.`,
       )
+    if (flags.isOn("dryRun")) {
+      hint(
+        call,
+        `Would run ${schedule.id} now${asOfWords(options.asOf)} with ${JSON.stringify(payload ?? schedule.payload)}. Nothing was changed.`,
+      )
+      return undefined
+    }
     const isWaiting = flags.isOn("wait") || flags.isOn("follow")
     const run = await scheduler.runs.get(runId)
     if (!isWaiting) {

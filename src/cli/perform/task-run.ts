@@ -1,11 +1,10 @@
-import { checkPayload } from "../../scheduler/payload-check.ts"
 import type { Call } from "../command.ts"
 import { instantFlag, payloadFrom, priorityFrom } from "../definition-flags.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
 import { hint, nextStep, showAll } from "../output.ts"
 import { Refusal } from "../refusal.ts"
 import { runRows } from "../run-rows.ts"
-import { byName, withScheduler } from "../session.ts"
+import { withScheduler } from "../session.ts"
 import { allWorkers, isOnline } from "../worker-rows.ts"
 import { followRun } from "./run-wait.ts"
 
@@ -28,11 +27,6 @@ export async function runTask(call: Call): Promise<ExitCode | undefined> {
     )
     if (!isConfigured && offers.length === 0)
       hint(call, `No worker offers "${name}" now: the run waits until one does.`)
-    if (flags.isOn("dryRun")) {
-      await checkPayload(byName(tasks), name, payload)
-      hint(call, `Would run ${name} with ${JSON.stringify(payload ?? null)}. Nothing was changed.`)
-      return undefined
-    }
     const { outcome, runId } = await scheduler.enqueue(name, payload, {
       by: flags.text("by") ?? io.user,
       ...(id === undefined ? {} : { id }),
@@ -48,6 +42,10 @@ export async function runTask(call: Call): Promise<ExitCode | undefined> {
         `Wait for it: belfry run wait ${runId}`,
       )
     if (outcome === "exists") hint(call, `There is a run of that id already: it is shown as it is.`)
+    if (flags.isOn("dryRun") && outcome === "created") {
+      hint(call, `Would run ${name} with ${JSON.stringify(payload ?? null)}. Nothing was changed.`)
+      return undefined
+    }
     if (flags.isOn("wait") || flags.isOn("follow"))
       return followRun(call, scheduler, runId, { isQuiet: !flags.isOn("follow") })
     const run = await scheduler.runs.get(runId)

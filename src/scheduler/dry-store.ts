@@ -1,0 +1,175 @@
+import { assert } from "../core/errors.ts"
+import type { FirePlan } from "../core/plan.ts"
+import {
+  firstClaimableAt,
+  isFinished,
+  type NewRun,
+  type Run,
+  type RunChange,
+  UNFINISHED,
+} from "../core/run.ts"
+import { NO_RUNS, type Schedule } from "../core/schedule.ts"
+import type {
+  EnqueueAnswer,
+  FireAnswer,
+  RunFilter,
+  RunPage,
+  ScheduleFilter,
+  Store,
+  Swap,
+  TransitionAnswer,
+} from "../store/store.ts"
+
+/**
+ * A store that answers writes as the given one would answer now, and keeps none of them there. So a dry run is the real thing, with
+ * everything that it would refuse. What was written is remembered here, and is there for whoever asks for it by its id, or for the
+ * unfinished runs of a key; other lists show what is stored.
+ */
+export function dryStore(store: Store): Store {
+  const dry = new DryWrites(store)
+  const own: Partial<Store> = {
+    putSchedule: (schedule, ifVersion) => dry.put(schedule.id, schedule, ifVersion),
+    deleteSchedule: (id, ifVersion) => dry.put(id, null, ifVersion),
+    fire: (plans) => inOrder(plans, (plan) => dry.fire(plan)),
+    enqueue: (runs) => inOrder(runs, (run) => dry.enqueue(run)),
+    transition: (changes) => inOrder(changes, (change) => dry.change(change)),
+    findSchedules: (filter, page) => dry.findSchedules(filter, page),
+    findRuns: (filter, page) => dry.findRuns(filter, page),
+    ...refusing("dueSchedules", "claim", "heartbeat", "prune", "appendLogs"),
+  }
+  return new Proxy(store, {
+    get(target, name) {
+      const written = own[name as keyof Store]
+      if (written !== undefined) return written
+      const value: unknown = Reflect.get(target, name)
+      return typeof value === "function" ? value.bind(target) : value
+    },
+  })
+}
+
+/** Each sees what those before it did. */
+async function inOrder<Element, Answer>(
+  elements: readonly Element[],
+  answer: (element: Element) => Promise<Answer>,
+): Promise<readonly Answer[]> {
+  const answers: Answer[] = []
+  for (const element of elements) answers.push(await answer(element))
+  return answers
+}
+
+function refusing(...names: readonly (keyof Store)[]): Partial<Store> {
+  const refuse = async () => assert(false, "a dry run neither fires nor works")
+  return Object.fromEntries(names.map((name) => [name, refuse]))
+}
+
+class DryWrites {
+  readonly #store: Store
+  /** Null: deleted. */
+  readonly #schedules = new Map<string, Schedule | null>()
+  readonly #runs = new Map<string, Run>()
+
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  async put(id: string, schedule: Schedule | null, ifVersion: number | null): Promise<Swap> {
+    const stored = await this.#schedule(id)
+    if ((stored?.version ?? null) !== ifVersion) return { outcome: "stale" }
+    const version = (stored?.version ?? 0) + 1
+    this.#schedules.set(id, schedule === null ? null : { ...NO_RUNS, ...schedule, version })
+    return { outcome: "done", version }
+  }
+
+  async fire({ scheduleId, ifVersion, progress, runs }: FirePlan): Promise<FireAnswer> {
+    const stored = await this.#schedule(scheduleId)
+    if (stored === null || stored.version !== ifVersion) return { outcome: "stale" }
+    for (const run of runs) {
+      const isNew = run.state === "pending" && (await this.#run(run.id)) === null
+      if (isNew && (await this.#holderOf(run)) !== null) return { outcome: "held" }
+    }
+    await this.put(scheduleId, progress === null ? null : { ...stored, ...progress }, ifVersion)
+    const answers = await inOrder(runs, (run) => this.enqueue(run))
+    const created = answers.filter(({ outcome }) => outcome === "created")
+    return { outcome: "done", created: created.map(({ runId }) => runId) }
+  }
+
+  async enqueue(run: NewRun): Promise<EnqueueAnswer> {
+    if ((await this.#run(run.id)) !== null) return { outcome: "exists", runId: run.id }
+    const holder = run.state === "pending" ? await this.#holderOf(run) : null
+    if (holder !== null) return { outcome: "held", runId: holder.id }
+    const now = await this.#store.now()
+    const isSkip = run.state === "skipped"
+    this.#runs.set(run.id, {
+      ...run,
+      ...{ attempt: 0, failures: 0, lost: 0, workerId: null, attempts: [], progress: null },
+      ...{ details: null, error: null, dueAt: null, startedAt: null, createdAt: now },
+      claimableAt: isSkip ? null : firstClaimableAt(run, now),
+      completedAt: isSkip ? now : null,
+    })
+    return { outcome: "created", runId: run.id }
+  }
+
+  async change({ runId, ifState, ifAttempt, state }: RunChange): Promise<TransitionAnswer> {
+    const run = await this.#run(runId)
+    if (run === null) return { outcome: "stale", state: null, attempt: 0 }
+    if (run.state !== ifState || run.attempt !== ifAttempt)
+      return { outcome: "stale", state: run.state, attempt: run.attempt }
+    const isRevived = isFinished(run.state) && !isFinished(state)
+    if (isRevived && (await this.#holderOf(run)) !== null) return { outcome: "held" }
+    this.#runs.set(runId, { ...run, state })
+    return { outcome: "done" }
+  }
+
+  async findSchedules(
+    filter: ScheduleFilter,
+    page: { afterId: string | null; limit: number },
+  ): Promise<readonly Schedule[]> {
+    const { ids } = filter
+    const stored = await this.#store.findSchedules(filter, page)
+    if (ids === undefined) return stored
+    const others = stored.filter(({ id }) => !this.#schedules.has(id))
+    const written = ids.map((id) => this.#schedules.get(id) ?? null).filter((each) => each !== null)
+    return [...others, ...written].sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, page.limit)
+  }
+
+  async findRuns(filter: RunFilter, page: RunPage): Promise<readonly Run[]> {
+    const { ids, concurrencyKey } = filter
+    const stored = await this.#store.findRuns(filter, page)
+    if (ids === undefined && concurrencyKey === undefined) return stored
+    const others = stored.filter(({ id }) => !this.#runs.has(id))
+    const written = [...this.#runs.values()].filter((run) => isAsked(run, filter))
+    return [...written.toReversed(), ...others].slice(0, page.limit)
+  }
+
+  async #schedule(id: string): Promise<Schedule | null> {
+    const [schedule] = await this.findSchedules({ ids: [id] }, { afterId: null, limit: 1 })
+    return schedule ?? null
+  }
+
+  async #run(id: string): Promise<Run | null> {
+    const [run] = await this.findRuns({ ids: [id] }, NEWEST)
+    return run ?? null
+  }
+
+  /** A live key is found by the concurrency key that comes with it, or else among all that is unfinished of the task. */
+  async #holderOf({ id, liveKey, concurrencyKey, task }: NewRun | Run): Promise<Run | null> {
+    if (liveKey === null) return null
+    const filter = { ...(concurrencyKey === null ? { task } : { concurrencyKey }), states: UNFINISHED }
+    const stored = await this.#store.findRuns(filter, { ...NEWEST, limit: LOOKED_AT })
+    const written = [...this.#runs.values()].filter(({ state }) => !isFinished(state))
+    const unfinished = [...written, ...stored.filter((run) => !this.#runs.has(run.id))]
+    return unfinished.find((run) => run.liveKey === liveKey && run.id !== id) ?? null
+  }
+}
+
+const NEWEST = { orderBy: "createdAt", before: null, limit: 1 } as const
+/** Of more unfinished runs of a key or task than this, a dry run doesn't look for the holder among the oldest. */
+const LOOKED_AT = 1_000
+
+function isAsked(run: Run, { ids, concurrencyKey, states }: RunFilter): boolean {
+  return (
+    (ids === undefined || ids.includes(run.id)) &&
+    (concurrencyKey === undefined || run.concurrencyKey === concurrencyKey) &&
+    (states === undefined || states.includes(run.state))
+  )
+}
