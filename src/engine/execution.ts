@@ -17,7 +17,7 @@ import { describeThrown, storable } from "../core/thrown.ts"
 import type { Store } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
 import { Completion } from "./completion.ts"
-import { askedBy, NO_OUTPUT, outputOf } from "./output.ts"
+import { askedBy, NO_OUTPUT, outputOf, reportsItself } from "./output.ts"
 import { type AbortCause, abortedBy, type RunAborted } from "./run-aborted.ts"
 import { infoOf, lastSuccessOf } from "./run-info.ts"
 import { RunLog } from "./run-log.ts"
@@ -164,14 +164,22 @@ export class Execution {
       const error = "complete() was called, and its transaction was not committed"
       return this.#fail({ outcome: "failed", error, retry: "policy", output: NO_OUTPUT })
     }
-    if (ending.kind === "returned") return this.#changeBy(ending.value)
+    if (ending.kind === "returned" && !this.#hasFollowed(ending.value)) return this.#changeBy(ending.value)
     if (why === "stopping") return release(run, "The worker was stopped")
     if (why === "timeout") {
       const error = `Timed out after ${formatDuration(this.#timeoutMs ?? 0)}`
       return this.#fail({ outcome: "timeout", error, retry: "policy", output: NO_OUTPUT })
     }
-    const thrown = ending.kind === "thrown" ? ending.thrown : ending.cause
+    const thrown = ending.kind === "thrown" ? ending.thrown : this.#abortedBy
     return this.#fail({ outcome: "failed", error: describeThrown(thrown, CALLER), ...askedBy(thrown) })
+  }
+
+  /**
+   * Whether a task that returned did so because it was told to stop: it knows its signal, and doesn't say that it succeeded all the
+   * same. To look at `signal.aborted` and return must not end a run whose work is half done.
+   */
+  #hasFollowed(returned: unknown): boolean {
+    return this.#abortedBy !== null && this.#controller !== null && !reportsItself(returned)
   }
 
   /** What a task's result makes of its run. */

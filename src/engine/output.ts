@@ -28,6 +28,15 @@ function understood(returned: unknown): { isSuccess: boolean; output: Output } {
   }
 }
 
+/** Whether a task said itself how it went; what it returns otherwise may be nothing at all. */
+export function reportsItself(returned: unknown): boolean {
+  try {
+    return isReport(returned)
+  } catch {
+    return false
+  }
+}
+
 function isReport(value: unknown): value is { success: boolean; message?: unknown; details?: unknown } {
   return (
     typeof value === "object" && value !== null && "success" in value && typeof value.success === "boolean"

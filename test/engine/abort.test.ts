@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { describe, test } from "vitest"
 import { defineTask, RunAborted, type RunEvent } from "../../src/index.ts"
 import { collectedLog } from "../support/collected-log.ts"
-import { aborted, Fleet, gate, never, turn } from "../support/fleet.ts"
+import { aborted, Fleet, gate, never, taking, turn } from "../support/fleet.ts"
 
 describe("timeout", () => {
   test("a task that follows its signal ends as timed out when its time is up", async () => {
@@ -28,6 +28,39 @@ describe("timeout", () => {
     assert.equal(reason.why, "timeout")
     assert.deepEqual([run?.state, run?.error], ["failed", "Timed out after 10s"])
     assert.equal(run?.attempts[0]?.outcome, "timeout")
+  })
+
+  /** Tasks that return when their time is up; what each returns, and whether it knows its signal. */
+  test.each([
+    ["nothing", { returned: undefined, knowsSignal: true }, "failed", "timeout"],
+    ["a value", { returned: { half: "done" }, knowsSignal: true }, "failed", "timeout"],
+    ["that it succeeded", { returned: { success: true }, knowsSignal: true }, "succeeded", "succeeded"],
+    ["that it failed", { returned: { success: false }, knowsSignal: true }, "failed", "failed"],
+    [
+      "nothing, without a look at its signal",
+      { returned: undefined, knowsSignal: false },
+      "succeeded",
+      "succeeded",
+    ],
+  ])("a task that returns %s after its time is up", async (_what, about, state, outcome) => {
+    await using fleet = new Fleet()
+    const task = defineTask({
+      name: "task",
+      timeout: "10s",
+      retry: { attempts: 1 },
+      async run(context) {
+        if (about.knowsSignal) await aborted(context.signal)
+        else await taking(fleet.clock, "11s")
+        return about.returned
+      },
+    })
+    const node = await fleet.started({ tasks: [task] })
+    const { runId } = await node.enqueue(task)
+
+    await fleet.advance("12s")
+
+    const run = await node.runs.get(runId)
+    assert.deepEqual([run?.state, run?.attempts[0]?.outcome], [state, outcome])
   })
 
   test("a task that ignores its signal is settled without it five seconds later, and retried", async () => {

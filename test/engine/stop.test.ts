@@ -82,6 +82,30 @@ test("without a timeout left, everything is aborted and given back immediately",
   assert.ok(run!.claimableAt!.getTime() <= fleet.clock.now())
 })
 
+test("a task that looks at its signal and returns is given back: its work may be half done", async () => {
+  const fleet = new Fleet()
+  const task = defineTask({
+    name: "task",
+    async run({ signal, run }) {
+      if (run.attempt === 1) await aborted(signal)
+    },
+  })
+  const node = await fleet.started({ tasks: [task] })
+  const { runId } = await node.enqueue(task)
+  await fleet.advance(1)
+  const other = await fleet.started({ tasks: [task] })
+
+  await fleet.until(node.stop({ timeout: 0 }))
+  await fleet.advance("1s")
+
+  const run = await other.runs.get(runId)
+  assert.deepEqual(
+    run?.attempts.map(({ outcome }) => outcome),
+    ["released", "succeeded"],
+  )
+  await fleet[Symbol.asyncDispose]()
+})
+
 test("what is given back is taken before what came after it", async () => {
   await using fleet = new Fleet()
   const begun: string[] = []
