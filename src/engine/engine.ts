@@ -44,7 +44,11 @@ export class Engine {
     this.#context = context
     this.#worker = new Worker({ ...context, id: context.worker })
     // Some stores give no hints: what this process fires, its own worker must not wait for.
-    this.#local = new LocalFiring({ ...context, onFired: () => this.#worker.wake() })
+    this.#local = new LocalFiring({
+      ...context,
+      onFired: () => this.#worker.wake(),
+      onReachable: () => this.#firing.tryAgain(),
+    })
     this.#declared = new DeclaredSchedules({
       ...context,
       onRead: (schedules) => this.#local.refresh(schedules),

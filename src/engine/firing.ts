@@ -56,6 +56,11 @@ export class Firing {
     this.#loop.wake()
   }
 
+  /** Somebody else could reach the store. */
+  tryAgain(): void {
+    this.#loop.tryAgain()
+  }
+
   stop(): Promise<void> {
     return this.#loop.stop()
   }

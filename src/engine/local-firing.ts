@@ -1,6 +1,6 @@
 import { BelfryError } from "../core/errors.ts"
 import { planFire } from "../core/fire.ts"
-import type { Instant } from "../core/instant.ts"
+import { type Instant, SECOND } from "../core/instant.ts"
 import { skipRecordOf } from "../core/new-run.ts"
 import { cancelsOf, type FireFacts, type FirePlan, NO_FACTS } from "../core/plan.ts"
 import type { NewRun } from "../core/run.ts"
@@ -24,6 +24,8 @@ export class LocalFiring {
   readonly #context: LocalFiringContext
   readonly #local = new Map<string, Schedule>()
   readonly #standIns = new Map<string, Schedule>()
+  /** At the last turn. Then nothing could be written either. */
+  #wasUnreachable = false
   readonly #loop: Loop
 
   constructor(context: LocalFiringContext) {
@@ -85,16 +87,30 @@ export class LocalFiring {
   }
 
   async #turn(): Promise<number> {
-    const { store, clock } = this.#context
+    const { clock } = this.#context
     if (this.#local.size + this.#standIns.size === 0) return Number.POSITIVE_INFINITY
-    const now = await store.now()
+    const wasUnreachable = this.#wasUnreachable
+    const now = await this.#now()
     const readAt = clock.monotonic()
     await fireEach(this.#local, now, (schedule) => this.#fireLocal(schedule, now))
+    if (wasUnreachable && this.#standIns.size > 0) {
+      // It was away altogether, and answers again: then stored schedules can be read most often, too. They know how many occurrences
+      // a run stands for, so they come first.
+      this.#context.onReachable()
+      return YIELD_MS
+    }
     await fireEach(this.#standIns, now, (schedule) => this.#fireStandIn(schedule, now))
     const times = [...this.#local.values(), ...this.#standIns.values()].map(
       ({ nextRunAt }) => nextRunAt ?? Number.POSITIVE_INFINITY,
     )
     return delayUntil(Math.min(...times), now, clock.monotonic() - readAt)
+  }
+
+  async #now(): Promise<Instant> {
+    this.#wasUnreachable = true
+    const now = await this.#context.store.now()
+    this.#wasUnreachable = false
+    return now
   }
 
   /** A local schedule has no other ledger: what doesn't run is recorded here. */
@@ -211,6 +227,9 @@ function overlapRecord(schedule: Schedule, run: NewRun, holder: string): NewRun 
   )
 }
 
+/** For the stored schedules to be read. Stand-ins fire what is up to 15 seconds late, so nothing is lost by it. */
+const YIELD_MS = 2 * SECOND
+
 export interface LocalFiringContext {
   readonly store: Store
   readonly clock: Clock
@@ -219,4 +238,6 @@ export interface LocalFiringContext {
   readonly pollMs: number
   /** A run was created. */
   onFired(): void
+  /** The store answers again, after it was away altogether. */
+  onReachable(): void
 }

@@ -9,6 +9,7 @@ export class Loop {
   readonly #options: LoopOptions
   #isStopped = true
   #isWoken = false
+  #isHurried = false
   #endSleep: (() => void) | null = null
   #ended: Promise<void> = Promise.resolve()
   #faults = 0
@@ -30,6 +31,12 @@ export class Loop {
     if (this.#faults === 0) this.#endSleep?.()
   }
 
+  /** As `wake`, also after a fault: the store is said to be back. */
+  tryAgain(): void {
+    this.#isHurried = true
+    this.#endSleep?.()
+  }
+
   /** Resolves when the turn being taken has ended. */
   async stop(): Promise<void> {
     this.#isStopped = true
@@ -40,10 +47,11 @@ export class Loop {
   async #run(): Promise<void> {
     while (!this.#isStopped) {
       this.#isWoken = false
+      this.#isHurried = false
       const delayMs = await this.#turn()
       if (this.#isStopped) return
-      if (!this.#isWoken || this.#faults > 0)
-        await this.#sleep(Math.min(delayMs, this.#options.longestSleepMs))
+      const isWoken = this.#isHurried || (this.#isWoken && this.#faults === 0)
+      if (!isWoken) await this.#sleep(Math.min(delayMs, this.#options.longestSleepMs))
     }
   }
 

@@ -143,3 +143,35 @@ test("schedules that come back in the middle of a turn from memory leave nothing
   )
   await fleet[Symbol.asyncDispose]()
 })
+
+test.each([16, 17.2, 18.4, 19.6, 20.8, 22])(
+  "after %d s without the store, the run that makes up for them knows what it stands for",
+  async (seconds) => {
+    const { fleet, outage, node } = await everySecond("once")
+    const { now } = outage.store
+    outage.store.now = () => (outage.isWithoutRuns ? outage.store.enqueue([]).then(() => 0) : now())
+    await fleet.advance("3500ms")
+
+    outage.isWithoutSchedules = true
+    outage.isWithoutRuns = true
+    await fleet.advance(seconds * 1_000)
+    outage.isWithoutRuns = false
+    outage.isWithoutSchedules = false
+    await fleet.advance("12s")
+
+    const runs = (await node.runs.list({ schedule: "s", limit: 100 })).filter(
+      ({ state }) => state !== "skipped",
+    )
+    const late = runs.filter(({ triggeredBy }) => triggeredBy === "catchup")
+    assert.equal(late.length, 1)
+    const { missed, scheduledFor } = late[0]!
+    const before = runs.find((run) => run.scheduledFor! < missed!.from)
+    assert.equal(
+      missed!.from.getTime(),
+      before!.scheduledFor!.getTime() + 1_000,
+      "all since the last one in time",
+    )
+    assert.equal(missed!.until.getTime(), scheduledFor!.getTime() - 1_000)
+    await fleet[Symbol.asyncDispose]()
+  },
+)
