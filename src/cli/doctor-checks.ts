@@ -1,4 +1,5 @@
 import { cycleInWords, cyclesIn, idsDependedOn } from "../core/dependency-cycles.ts"
+import { firedAhead } from "../core/fired-ahead.ts"
 import type { Scheduler } from "../scheduler/scheduler.ts"
 import type { RunView, ScheduleView, WorkerView } from "../scheduler/views.ts"
 import { lintsOf } from "./lints.ts"
@@ -68,14 +69,8 @@ export function checkSchedules(
   ]
 }
 
-/** More than two clocks that are both right differ by. */
-const AHEAD_MS = 5_000
-
-/** Only a clock that went back leaves a schedule that has fired later than now. */
 function clockCheck(schedules: readonly ScheduleView[], now: number): Check {
-  const ahead = schedules.filter(
-    ({ lastRunAt }) => lastRunAt !== null && lastRunAt.getTime() - now > AHEAD_MS,
-  )
+  const ahead = firedAhead(schedules, now)
   if (ahead.length === 0) return ok("clock set back", "no schedule has fired ahead of the store's clock")
   const [first] = ahead
   const next =

@@ -49,7 +49,17 @@ export class Firing {
   }
 
   start(): void {
+    void this.#lookBack()
     this.#loop.start()
+  }
+
+  /** Beside the loop: whoever starts doesn't wait for it. */
+  async #lookBack(): Promise<void> {
+    try {
+      await this.#storeClock.lookBack(this.#context.store)
+    } catch {
+      // The store is away: the loop says so.
+    }
   }
 
   wake(): void {
@@ -97,7 +107,7 @@ export class Firing {
     this.#burst = next === null || left.length > 0 ? null : burstOf(next.at, next.count)
     const wakeAt = next === null ? null : next.at - (this.#burst?.leadMs ?? 0)
     const delay = delayUntil(wakeAt, read.now, clock.monotonic() - answeredAt)
-    return Math.min(delay, this.#planning.tryAgainInMs)
+    return Math.min(delay, this.#planning.tryAgainInMs, this.#storeClock.lookAgainInMs)
   }
 
   /** By the store's clock, as far as we know. */

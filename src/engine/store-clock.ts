@@ -1,6 +1,8 @@
 import { formatDuration } from "../core/duration.ts"
 import { BelfryError } from "../core/errors.ts"
+import { CLOCK_TOLERANCE_MS, firedAhead } from "../core/fired-ahead.ts"
 import { type Instant, SECOND } from "../core/instant.ts"
+import type { Store } from "../store/store.ts"
 import type { Events } from "./events.ts"
 import type { Logger } from "./logger.ts"
 
@@ -11,8 +13,11 @@ export interface ClockReading {
   readonly answeredAt: number
 }
 
-/** Two clocks that both run drift apart by milliseconds a minute; a server that takes over may be a second or two behind. */
-const TOLERANCE_MS = 5 * SECOND
+/** While the store's clock is behind, it may be set right at any moment: schedules are looked at this often. */
+const LOOK_AGAIN_MS = 5 * SECOND
+
+/** How many schedules are looked at when a process starts. */
+const LOOKED_AT = 500
 
 /**
  * By how much the store's clock went back between two readings; 0 if it didn't. That it goes forward is no step: a process that
@@ -21,7 +26,7 @@ const TOLERANCE_MS = 5 * SECOND
 export function steppedBackMs(before: ClockReading, after: ClockReading): number {
   const atLeast = before.now + Math.max(0, after.askedAt - before.answeredAt)
   const missing = atLeast - after.now
-  return missing > TOLERANCE_MS ? missing : 0
+  return missing > CLOCK_TOLERANCE_MS ? missing : 0
 }
 
 /**
@@ -31,22 +36,53 @@ export function steppedBackMs(before: ClockReading, after: ClockReading): number
 export class StoreClock {
   readonly #context: { readonly logger: Logger; readonly events: Events }
   #last: ClockReading | null = null
+  /** The latest that it has said; null if it never went back. */
+  #latest: Instant | null = null
 
   constructor(context: { readonly logger: Logger; readonly events: Events }) {
     this.#context = context
   }
 
   saw(reading: ClockReading): void {
-    const backMs = this.#last === null ? 0 : steppedBackMs(this.#last, reading)
+    const last = this.#last
     this.#last = reading
+    if (this.#latest !== null && reading.now > this.#latest) this.#latest = null
+    const backMs = last === null ? 0 : steppedBackMs(last, reading)
     if (backMs === 0) return
-    const { logger, events } = this.#context
+    this.#latest = Math.max(this.#latest ?? 0, last!.now)
     const now = new Date(reading.now).toISOString()
-    const text =
-      `The store's clock went back by ${formatDuration(backMs)}, to ${now}. Schedules that fired later than that wait until it ` +
-      "has caught up; none of their occurrences runs twice. See which: belfry doctor"
-    const error = new BelfryError("BELFRY_STORE_CLOCK", text, { details: { backMs, now: reading.now } })
-    logger.error({ component: "store", code: error.code, backMs }, text)
+    this.#tell(`The store's clock went back by ${formatDuration(backMs)}, to ${now}.`, {
+      backMs,
+      now: reading.now,
+    })
+  }
+
+  /** A process that starts after the clock was set back has seen nothing of it, but finds what was fired later than now. */
+  async lookBack(store: Store): Promise<void> {
+    const schedules = await store.findSchedules({}, { afterId: null, limit: LOOKED_AT })
+    const now = await store.now()
+    const [first] = firedAhead(schedules, now)
+    if (first === undefined) return
+    const [last, said] = [first.lastRunAt!, now].map((at) => new Date(at).toISOString())
+    this.#tell(
+      `Schedule "${first.id}" last fired at ${last}, and the store's clock says ${said}: it was ahead, or has gone back.`,
+      { now },
+    )
+  }
+
+  /** How long until the next look, at most. */
+  get lookAgainInMs(): number {
+    return this.#latest === null ? Number.POSITIVE_INFINITY : LOOK_AGAIN_MS
+  }
+
+  #tell(what: string, details: Readonly<Record<string, number>>): void {
+    const { logger, events } = this.#context
+    const text = `${what} ${CONSEQUENCE}`
+    const error = new BelfryError("BELFRY_STORE_CLOCK", text, { details })
+    logger.error({ component: "store", code: error.code, ...details }, text)
     events.error(error, "store")
   }
 }
+
+const CONSEQUENCE =
+  "Schedules that fired later than that wait until it has caught up; none of their occurrences runs twice. See which: belfry doctor"
