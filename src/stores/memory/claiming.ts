@@ -7,9 +7,8 @@ import { type Shelf, withAttempt } from "./shelf.ts"
 export function claimRuns(shelf: Shelf, request: ClaimRequest, now: Instant): readonly Run[] {
   const leases = new Map(request.tasks.map(({ name, leaseMs }) => [name, leaseMs]))
   const claimed: Run[] = []
-  for (const run of shelf.unfinished.claimable(now)) {
+  for (const run of shelf.unfinished.claimable(now, [...leases.keys()])) {
     if (claimed.length >= request.limit) break
-    if (!leases.has(run.task)) continue
     const wasRunning = run.state === "running"
     const wasLost = wasRunning && shelf.isConfirmed(run)
     const taken: Run = {
@@ -39,7 +38,7 @@ export function nextClaimableAt(
   given: readonly Run[],
   now: Instant,
 ): Instant | null {
-  const names = new Set(request.tasks.map((task) => task.name))
+  const names = [...new Set(request.tasks.map((task) => task.name))]
   const held = new Set(given.map((run) => run.id))
-  return shelf.unfinished.nextClaimableAt(now, ({ id, task }) => names.has(task) && !held.has(id))
+  return shelf.unfinished.nextClaimableAt(now, names, ({ id }) => !held.has(id))
 }

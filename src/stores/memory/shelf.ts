@@ -129,10 +129,7 @@ export class Shelf {
 
   #factsOf(schedule: Schedule) {
     return {
-      // A record that was replaced is at the end, and is as old as it was.
-      unfinished: [...this.unfinished.withConcurrencyKey(concurrencyKeyOf(schedule.id))]
-        .sort((a, b) => a.createdAt - b.createdAt)
-        .slice(0, UNFINISHED_FACTS_MAX),
+      unfinished: this.unfinished.withConcurrencyKey(concurrencyKeyOf(schedule.id), UNFINISHED_FACTS_MAX),
       lastSuccessAt: Object.fromEntries(
         schedule.dependsOn.map(({ scheduleId }) => [scheduleId, this.#lastSuccessAt.get(scheduleId) ?? null]),
       ),

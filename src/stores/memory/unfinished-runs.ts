@@ -10,8 +10,8 @@ export class UnfinishedRuns {
   #lastNumber = 0
   readonly #byLiveKey = new Map<string, Run>()
   readonly #byConcurrencyKey = new Map<string, KeyRuns>()
-  /** Of each priority, by `claimableAt`: what is due is at the beginning. */
-  readonly #byPriority = new Map<number, Place[]>()
+  /** Of each task and priority, by `claimableAt`: what is due is at the beginning. */
+  readonly #lanes = new Map<string, Map<number, Place[]>>()
 
   /** Adds a run, or replaces its record. */
   put(run: Run): void {
@@ -20,8 +20,9 @@ export class UnfinishedRuns {
     const place = placeOf(run, number, this.#addToKey(run))
     this.#places.set(run.id, place)
     if (run.liveKey !== null) this.#byLiveKey.set(run.liveKey, run)
-    const lane = this.#byPriority.get(run.priority) ?? []
-    this.#byPriority.set(run.priority, lane)
+    const ofTask = this.#lanes.get(run.task) ?? new Map<number, Place[]>()
+    const lane = ofTask.get(run.priority) ?? []
+    this.#lanes.set(run.task, ofTask.set(run.priority, lane))
     lane.splice(indexIn(lane, place), 0, place)
   }
 
@@ -32,51 +33,62 @@ export class UnfinishedRuns {
     const { run } = place
     if (run.liveKey !== null) this.#byLiveKey.delete(run.liveKey)
     this.#removeFromKey(place)
-    const lane = this.#byPriority.get(run.priority)!
+    const ofTask = this.#lanes.get(run.task)!
+    const lane = ofTask.get(run.priority)!
     lane.splice(indexIn(lane, place), 1)
-    if (lane.length === 0) this.#byPriority.delete(run.priority)
+    if (lane.length === 0) ofTask.delete(run.priority)
+    if (ofTask.size === 0) this.#lanes.delete(run.task)
   }
 
   #addToKey(run: Run): KeyRuns | null {
     if (run.concurrencyKey === null) return null
-    const ofKey = this.#byConcurrencyKey.get(run.concurrencyKey) ?? { runs: new Map(), running: 0 }
+    const ofKey = this.#byConcurrencyKey.get(run.concurrencyKey) ?? { runs: [], running: 0 }
     this.#byConcurrencyKey.set(run.concurrencyKey, ofKey)
-    ofKey.runs.set(run.id, run)
+    ofKey.runs.splice(indexOfRun(ofKey.runs, run), 0, run)
     if (run.state === "running") ofKey.running++
     return ofKey
   }
 
   #removeFromKey({ run, ofKey }: Place): void {
     if (ofKey === null) return
-    ofKey.runs.delete(run.id)
+    ofKey.runs.splice(indexOfRun(ofKey.runs, run), 1)
     if (run.state === "running") ofKey.running--
-    if (ofKey.runs.size === 0) this.#byConcurrencyKey.delete(run.concurrencyKey!)
+    if (ofKey.runs.length === 0) this.#byConcurrencyKey.delete(run.concurrencyKey!)
   }
 
   holderOf(liveKey: string | null): Run | undefined {
     return liveKey === null ? undefined : this.#byLiveKey.get(liveKey)
   }
 
-  withConcurrencyKey(key: string): Iterable<Run> {
-    return this.#byConcurrencyKey.get(key)?.runs.values() ?? []
+  /** Oldest first. */
+  withConcurrencyKey(key: string, limit: number): readonly Run[] {
+    return this.#byConcurrencyKey.get(key)?.runs.slice(0, limit) ?? []
   }
 
   /**
-   * What is due, in the order in which it is claimed. A run whose concurrency key is full when its turn comes is left out. Runs
-   * may be put while this is read, and aren't given twice.
+   * What is due of these tasks, in the order in which it is claimed. A run whose concurrency key is full when its turn comes is left
+   * out. Runs may be put while this is read, and aren't given twice.
    */
-  *claimable(now: Instant): Iterable<Run> {
-    const priorities = [...this.#byPriority.keys()].sort((a, b) => b - a)
+  *claimable(now: Instant, tasks: readonly string[]): Iterable<Run> {
+    const lanes = tasks.flatMap((task) => [...(this.#lanes.get(task) ?? [])])
+    const priorities = [...new Set(lanes.map(([priority]) => priority))].sort((a, b) => b - a)
+    const given = new Set<string>()
     for (const priority of priorities) {
-      const lane = this.#byPriority.get(priority) ?? []
-      for (const place of lane.slice(0, firstAfter(lane, now))) if (hasRoom(place)) yield place.run
+      const readers = lanes
+        .filter((lane) => lane[0] === priority)
+        .map(([, places]) => new LaneReader(places, now))
+      for (let place = firstOf(readers); place !== null; place = firstOf(readers)) {
+        if (given.has(place.run.id) || !hasRoom(place)) continue
+        given.add(place.run.id)
+        yield place.run
+      }
     }
   }
 
   /** When the first of those that aren't due yet becomes so. */
-  nextClaimableAt(now: Instant, isAsked: (run: Run) => boolean): Instant | null {
+  nextClaimableAt(now: Instant, tasks: readonly string[], isAsked: (run: Run) => boolean): Instant | null {
     let next: Instant | null = null
-    for (const lane of this.#byPriority.values()) {
+    for (const lane of tasks.flatMap((task) => [...(this.#lanes.get(task)?.values() ?? [])])) {
       for (let index = firstAfter(lane, now); index < lane.length; index++) {
         const { run, claimableAt } = lane[index]!
         if (next !== null && claimableAt >= next) break
@@ -85,6 +97,42 @@ export class UnfinishedRuns {
     }
     return next
   }
+}
+
+/** Reads what is due in a lane from its beginning. What was read may be taken out of the lane meanwhile. */
+class LaneReader {
+  readonly #lane: readonly Place[]
+  readonly #now: Instant
+  #index = 0
+  #last: Place | null = null
+
+  constructor(lane: readonly Place[], now: Instant) {
+    this.#lane = lane
+    this.#now = now
+  }
+
+  get first(): Place | null {
+    // If it is still there, it was read and not taken.
+    if (this.#last !== null && this.#lane[this.#index] === this.#last) this.#index++
+    this.#last = null
+    const place = this.#lane[this.#index]
+    return place !== undefined && place.claimableAt <= this.#now ? place : null
+  }
+
+  read(place: Place): void {
+    this.#last = place
+  }
+}
+
+/** The longest due of all, which is then read. */
+function firstOf(readers: readonly LaneReader[]): Place | null {
+  let [best, from]: [Place | null, LaneReader | null] = [null, null]
+  for (const reader of readers) {
+    const place = reader.first
+    if (place !== null && (best === null || comparePlaces(place, best) < 0)) [best, from] = [place, reader]
+  }
+  if (best !== null) from!.read(best)
+  return best
 }
 
 /**
@@ -112,27 +160,36 @@ function hasRoom({ ofKey, keyLimit }: Place): boolean {
   return ofKey === null || ofKey.running < keyLimit
 }
 
-/** The runs of one concurrency key, and how many of them are running. */
+/** The runs of one concurrency key by when they were created, and how many of them are running. */
 interface KeyRuns {
-  readonly runs: Map<string, Run>
+  readonly runs: Run[]
   running: number
 }
 
 /** Where a place is, or would be. */
 function indexIn(lane: readonly Place[], place: Place): number {
-  return firstIndex(lane, (other) => other.claimableAt - place.claimableAt || other.number - place.number)
+  return firstIndex(lane, (other) => comparePlaces(other, place))
+}
+
+function comparePlaces(a: Place, b: Place): number {
+  return a.claimableAt - b.claimableAt || a.number - b.number
 }
 
 function firstAfter(lane: readonly Place[], now: Instant): number {
   return firstIndex(lane, ({ claimableAt }) => (claimableAt <= now ? -1 : 1))
 }
 
-/** By halving: the first place that `compare` doesn't put before what is sought. */
-function firstIndex(lane: readonly Place[], compare: (place: Place) => number): number {
-  let [low, high] = [0, lane.length]
+/** Where a run is among those of its key, or would be. */
+function indexOfRun(runs: readonly Run[], { createdAt, id }: Run): number {
+  return firstIndex(runs, (other) => other.createdAt - createdAt || (other.id < id ? -1 : 1))
+}
+
+/** By halving: the first that `compare` doesn't put before what is sought. */
+function firstIndex<Element>(list: readonly Element[], compare: (element: Element) => number): number {
+  let [low, high] = [0, list.length]
   while (low < high) {
     const middle = (low + high) >>> 1
-    if (compare(lane[middle]!) < 0) low = middle + 1
+    if (compare(list[middle]!) < 0) low = middle + 1
     else high = middle
   }
   return low

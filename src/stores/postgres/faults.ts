@@ -57,7 +57,7 @@ function codeOfDriver(error: Error): string | null {
 }
 
 /** The driver's words for bytes that the protocol doesn't have. */
-const NOT_POSTGRES = /^received invalid response/
+const NOT_POSTGRES = /^received (invalid response|unexpected)/i
 
 function isOfConnection(error: Error): boolean {
   const code = (error as { code?: unknown }).code

@@ -67,11 +67,11 @@ export const scheduleColumns = (s: string) =>
   }).join(", ")
 
 /** All runs, those that fires created and the others. */
-function tallyColumn(s: string, column: string): string | null {
-  if (column === "run_count") return `(${s}.run_count + coalesce(c.run_count, 0))`
-  if (column === "last_run_at") return `greatest(${s}.last_run_at, c.last_run_at)`
+export function tallyColumn(s: string, column: string): string | null {
+  if (column === "run_count") return `(${s}.runs_fired + coalesce(c.run_count, 0))`
+  if (column === "last_run_at") return `greatest(${s}.last_fired_at, c.last_run_at)`
   if (column !== "last_run_id") return null
-  return `case when c.last_run_at >= coalesce(${s}.last_run_at, '-infinity') then c.last_run_id else ${s}.last_run_id end`
+  return `case when c.last_run_at >= coalesce(${s}.last_fired_at, '-infinity') then c.last_run_id else ${s}.last_fired_id end`
 }
 
 /** Of a function that returns `scheduleColumns`. */

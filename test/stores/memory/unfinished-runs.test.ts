@@ -7,6 +7,7 @@ import { assertProperty } from "../../support/properties.ts"
 function aRun(fields: Partial<Run>): Run {
   return {
     task: "send",
+    createdAt: 0,
     priority: 0,
     state: "pending",
     claimableAt: 0,
@@ -19,6 +20,8 @@ function aRun(fields: Partial<Run>): Run {
 
 const change = fc.record({
   id: fc.constantFrom("a", "b", "c", "d", "e", "f"),
+  task: fc.constantFrom("send", "fetch", "other"),
+  createdAt: fc.integer({ min: 0, max: 3 }),
   isEnd: fc.boolean(),
   priority: fc.constantFrom(-1, 0, 5),
   claimableAt: fc.integer({ min: 0, max: 8 }),
@@ -28,6 +31,7 @@ const change = fc.record({
 })
 
 const NOW = 4
+const TASKS = ["send", "fetch"]
 
 test("its answers are those of a look at every run, whatever was put and removed", () => {
   assertProperty(
@@ -46,23 +50,28 @@ test("its answers are those of a look at every run, whatever was put and removed
       const running = (key: string | null) =>
         runs.filter((run) => run.concurrencyKey === key && run.state === "running")
       const due = runs
-        .filter((run) => run.claimableAt! <= NOW)
+        .filter((run) => TASKS.includes(run.task) && run.claimableAt! <= NOW)
         .filter(({ id, concurrencyKey, concurrencyLimit }) => {
           const others = running(concurrencyKey).filter((run) => run.id !== id)
           return concurrencyKey === null || concurrencyLimit === null || others.length < concurrencyLimit
         })
         .sort((a, b) => b.priority - a.priority || a.claimableAt! - b.claimableAt!)
-      const later = runs.map((run) => run.claimableAt!).filter((at) => at > NOW)
-      assert.deepEqual([...unfinished.claimable(NOW)], due)
+      const later = runs
+        .filter((run) => TASKS.includes(run.task) && run.claimableAt! > NOW)
+        .map((run) => run.claimableAt!)
+      assert.deepEqual([...unfinished.claimable(NOW, TASKS)], due)
       assert.equal(
-        unfinished.nextClaimableAt(NOW, () => true),
+        unfinished.nextClaimableAt(NOW, TASKS, () => true),
         later.length === 0 ? null : Math.min(...later),
       )
       for (const id of "abcdef") assert.equal(unfinished.holderOf(`live ${id}`), all.get(id))
       for (const key of ["k", "l"])
-        assert.sameMembers(
-          [...unfinished.withConcurrencyKey(key)],
-          runs.filter((run) => run.concurrencyKey === key),
+        assert.deepEqual(
+          unfinished.withConcurrencyKey(key, 3),
+          runs
+            .filter((run) => run.concurrencyKey === key)
+            .sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
+            .slice(0, 3),
         )
     }),
     { numRuns: 1_000 },
@@ -76,7 +85,7 @@ test("a run that is put while what is due is read isn't given twice, and counts 
   unfinished.put(aRun({ id: "c" }))
 
   const given: string[] = []
-  for (const run of unfinished.claimable(NOW)) {
+  for (const run of unfinished.claimable(NOW, TASKS)) {
     given.push(run.id)
     unfinished.put({ ...run, state: "running", claimableAt: 0 })
   }
@@ -88,14 +97,15 @@ test("of thousands that wait, only those that answer the question are looked at"
   let looks = 0
   for (let number = 0; number < 2_000; number++) {
     const run = aRun({ id: `${number}`, claimableAt: number })
-    Object.defineProperty(run, "task", { get: () => looks++ })
+    Object.defineProperty(run, "payload", { get: () => looks++ })
     unfinished.put(run)
+    unfinished.put(aRun({ id: `other ${number}`, task: "other", claimableAt: number }))
   }
 
-  const [first] = unfinished.claimable(1_000)
+  const [first] = unfinished.claimable(1_000, TASKS)
   assert.equal(first!.id, "0")
   assert.equal(
-    unfinished.nextClaimableAt(1_000, ({ task }) => task !== null),
+    unfinished.nextClaimableAt(1_000, TASKS, ({ payload }) => payload !== null),
     1_001,
   )
   assert.equal(looks, 1)

@@ -38,7 +38,7 @@ const SCHEDULE_INSTANTS = [
   "next_run_at",
   "covered_until",
   "finished_at",
-  "last_run_at",
+  "last_fired_at",
 ]
 const WORKER_INSTANTS = ["started_at", "heartbeat_at"]
 
@@ -109,7 +109,7 @@ damagedFields(
         "timezone",
         "priority",
         "tags",
-        "run_count",
+        "runs_fired",
         "fired_count",
       ],
     ],

@@ -107,7 +107,7 @@ const ROWS: readonly (readonly [column: string, value: string, said: RegExp])[] 
   ["timezone", "E'a\\nb'", /a\\nb|a\nb/],
   ["timezone", "repeat('x', 1000)", /schedules_timezone_is/],
   ["timezone", "''", /schedules_timezone_is/],
-  ["tags", "array_fill('t'::text, array[100000])", /schedules_tags_are/],
+  ["tags", "array_fill('t'::text, array[100000])", /tags of schedule "x" have to be/],
   ["tags", "array[null::text]", /schedules_tags_are/],
   ["overrides", `'{"a": 1}'`, /schedules_overrides_is_a_list_of_instants/],
   ["overrides", `'"x"'`, /schedules_overrides_is_a_list_of_instants/],
@@ -124,14 +124,31 @@ const ROWS: readonly (readonly [column: string, value: string, said: RegExp])[] 
   ["covered_until", "'infinity'", /schedules_instants_are/],
   ["covered_until", "'-infinity'", /schedules_instants_are/],
   ["created_at", "'-infinity'", /schedules_instants_are/],
-  ["run_count", "9223372036854775807", /schedules_counts_are_whole/],
+  ["runs_fired", "9223372036854775807", /schedules_counts_are_whole/],
   ["version", "9223372036854775807", /schedules_counts_are_whole/],
   ["priority", "2147483647", /schedules_priority_is/],
-  ["task", "''", /schedules_task_is/],
+  ["task", "''", /has the task ""/],
   ["task", "null", /null value in column "task"/],
-  ["task", "repeat('x', 12800)", /schedules_task_is/],
+  ["task", "repeat('x', 12800)", /has the task "x+"/],
   ["function", "'app.close_day'", /has both the task "report" and the function "app\.close_day"/],
-  ["description", "repeat('x', 100000)", /schedules_description_is/],
+  ["task", "'a b'", /has the task "a/],
+  ["task", "E'a\\nb'", /has the task "a/],
+  ["task", "E'a\\x1b[2J'", /has the task "a/],
+  ["task", "U&'a\\202E'", /has the task "a/],
+  ["description", "repeat('x', 4001)", /description of schedule "x" has more than 4000/],
+  ["tags", "array['']", /tags of schedule "x" have to be/],
+  ["tags", "array[repeat('x', 101)]", /tags of schedule "x" have to be/],
+  ["tags", "array_fill('t'::text, array[51])", /tags of schedule "x" have to be/],
+  ["owner", "''", /owner of schedule "x" has to have/],
+  ["owner", "repeat('x', 201)", /owner of schedule "x" has to have/],
+  ["payload", "to_jsonb(repeat('x', 1048576))", /payload of schedule "x" has more than 1048576 bytes/],
+  ["payload", "(repeat('[', 65) || repeat(']', 65))::jsonb", /nested deeper than 64 levels/],
+  ["payload", `(repeat('{"a":', 65) || '1' || repeat('}', 65))::jsonb`, /nested deeper than 64 levels/],
+  [
+    "payload",
+    "(select jsonb_object_agg('k' || n, n) from generate_series(1, 10001) as n)",
+    /has more than 10000 keys/,
+  ],
   ["id", "E'$(touch /tmp/x)\\x1b]0;x'", /not valid/],
   ["id", "repeat('x', 2000)", /not valid/],
 ]
@@ -228,4 +245,28 @@ test.each([
   ]),
 ])("%s is refused", async (_, statement, said) => {
   await assert.rejects(psql.query(statement), said)
+})
+
+test.each([
+  ["task", "'A-z_0.9:/'"],
+  ["description", "repeat('x', 4000)"],
+  ["tags", "array_fill(repeat('x', 100), array[50])"],
+  ["owner", "repeat('x', 200)"],
+  ["payload", "to_jsonb(repeat('x', 1048574))"],
+  ["payload", "(repeat('[', 64) || repeat(']', 64))::jsonb"],
+  ["payload", `(repeat('{"a":', 64) || '1' || repeat('}', 64))::jsonb`],
+  ["payload", "(select jsonb_object_agg('k' || n, n) from generate_series(1, 10000) as n)"],
+])("%s of %s is as large as the API allows, and is planned", async (column, value) => {
+  await psql.query("delete from belfry.schedules")
+  const columns = { id: "'x'", task: "'report'", cron: `'${DAILY}'`, [column]: value }
+
+  await psql.query(
+    `insert into belfry.schedules (${Object.keys(columns).join(", ")}) values (${Object.values(columns).join(", ")})`,
+  )
+  await doors.look()
+
+  const { rows } = await psql.query(
+    "select last_error, next_run_at > now() as is_planned from belfry.schedules",
+  )
+  assert.deepEqual(rows, [{ last_error: null, is_planned: true }])
 })

@@ -143,6 +143,31 @@ describe("what happened is in two views", () => {
     assert.ok(Number(run!["duration_ms"]) >= 0 && run!["performed_by"] !== "")
   })
 
+  test("the last run is the newest, also while it waits and after it was cancelled; a pause is shown beside a disabled schedule", async () => {
+    await sql(`insert into belfry.schedules (id, cron, task) values ('nightly', '${DAILY}', 'unoffered')`)
+    await rowOf("select 1 from belfry.schedules where unsettled is null")
+    const last = async () => {
+      const [row] = await sql(
+        "select last_run_id, last_run_state, last_run_success, last_run_at is not null as is_dated, total_runs from belfry.schedule_status",
+      )
+      return Object.values(row!)
+    }
+
+    const [{ trigger }] = (await sql("select belfry.trigger('nightly') ->> 'run_id' as trigger")) as [
+      { trigger: string },
+    ]
+    assert.deepEqual(await last(), [trigger, "pending", null, true, "1"])
+    await self.scheduler.runs.cancel(trigger)
+    assert.deepEqual(await last(), [trigger, "cancelled", false, true, "1"])
+
+    await self.scheduler.schedules.pause("nightly", { by: "ada", reason: "moving" })
+    await sql("update belfry.schedules set enabled = false")
+    const [row] = await sql(
+      "select status, status_reason, paused_by, paused_at is not null as is_dated from belfry.schedule_status",
+    )
+    assert.deepEqual(row, { status: "disabled", status_reason: "moving", paused_by: "ada", is_dated: true })
+  })
+
   test("a run is late from when it was due, or from when it was given back", async () => {
     const store = await anOpenStore(self.url)
     const tasks = [{ name: "unoffered", leaseMs: LONG_MS }]

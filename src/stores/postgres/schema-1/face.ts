@@ -1,3 +1,5 @@
+import { JSON_DEPTH_MAX, JSON_KEYS_MAX, PAYLOAD_MAX_BYTES } from "../../../core/json.ts"
+import { TAGS_MAX } from "../../../core/limits.ts"
 import { PINNED } from "./tables.ts"
 import { VIEWS } from "./views.ts"
 
@@ -51,6 +53,46 @@ export const SQL_FACE = `
   end
   $$;
 
+  -- The bounds of schedules.create. The table's own are wider, for those who write a store's records.
+  create function belfry.check_texts(schedule belfry.schedules) returns void language plpgsql ${PINNED} as $$
+  begin
+    if schedule.task !~ '^[A-Za-z0-9_.:/-]{1,200}$' then
+      raise exception 'Schedule "%" has the task "%": use 1 to 200 letters, digits, "_", "-", ".", ":" and "/".', schedule.id,
+        left(schedule.task, 80);
+    end if;
+    if char_length(schedule.description) > 4000 then
+      raise exception 'The description of schedule "%" has more than 4000 characters.', schedule.id;
+    end if;
+    if cardinality(schedule.tags) > ${TAGS_MAX}
+      or exists (select 1 from unnest(schedule.tags) as t(tag) where char_length(tag) not between 1 and 100) then
+      raise exception 'The tags of schedule "%" have to be at most ${TAGS_MAX}, of 1 to 100 characters each.', schedule.id;
+    end if;
+    if char_length(schedule.owner) not between 1 and 200 then
+      raise exception 'The owner of schedule "%" has to have 1 to 200 characters.', schedule.id;
+    end if;
+  end
+  $$;
+
+  -- What a payload may be, whoever gives it. Only here: a constraint would read it at every fire.
+  create function belfry.check_payload(schedule belfry.schedules) returns void language plpgsql ${PINNED} as $$
+  begin
+    if octet_length(schedule.payload::text) > ${PAYLOAD_MAX_BYTES} then
+      raise exception 'The payload of schedule "%" has more than ${PAYLOAD_MAX_BYTES} bytes.', schedule.id;
+    end if;
+    if jsonb_path_exists(
+      schedule.payload, 'strict $.**{${JSON_DEPTH_MAX} to last} ? (@.type() == "object" || @.type() == "array")'
+    ) then
+      raise exception 'The payload of schedule "%" is nested deeper than ${JSON_DEPTH_MAX} levels.', schedule.id;
+    end if;
+    if (
+      select count(*)
+      from jsonb_path_query(schedule.payload, 'strict $.** ? (@.type() == "object").keyvalue()')
+    ) > ${JSON_KEYS_MAX} then
+      raise exception 'The payload of schedule "%" has more than ${JSON_KEYS_MAX} keys.', schedule.id;
+    end if;
+  end
+  $$;
+
   -- What no plan could make sense of is refused at once; what only a plan can tell is shown in last_error.
   create function belfry.check_by_hand(schedule belfry.schedules) returns void language plpgsql ${PINNED} as $$
   declare
@@ -66,6 +108,8 @@ export const SQL_FACE = `
     if not isfinite(schedule.next_run_at) then
       raise exception 'Schedule "%" can''t have its next run at %: write an instant.', schedule.id, schedule.next_run_at;
     end if;
+    perform belfry.check_texts(schedule);
+    perform belfry.check_payload(schedule);
     if schedule.cron is null and schedule.triggers = '[]' then
       raise exception 'Schedule "%" has no time: give it a cron.', schedule.id;
     end if;

@@ -77,9 +77,9 @@ export const FIRE = engineFunction({
       fired_count = going.fired_count,
       last_error = going.last_error,
       finished_at = to_timestamp(going.finished_at / 1000.0),
-      run_count = s.run_count + going.fresh_count,
-      last_run_id = case
-        when going.fresh_count = 0 then s.last_run_id
+      runs_fired = s.runs_fired + going.fresh_count,
+      last_fired_id = case
+        when going.fresh_count = 0 then s.last_fired_id
         when going.fresh_count = going.run_count then going.last_run_id
         else (
           select n.id
@@ -91,7 +91,7 @@ export const FIRE = engineFunction({
           limit 1
         )
       end,
-      last_run_at = case when going.fresh_count > 0 then clock.now else s.last_run_at end,
+      last_fired_at = case when going.fresh_count > 0 then clock.now else s.last_fired_at end,
       unsettled = null
     from going
     cross join clock

@@ -75,10 +75,10 @@ export const TABLES = `
     fired_count bigint not null default 0,
     last_error text,
     finished_at timestamptz,
-    -- Runs of it that fires created, and the last of them. With those by hand: see schedule_status.
-    run_count bigint not null default 0,
-    last_run_id text,
-    last_run_at timestamptz,
+    -- Runs of it that fires created, and the last of them. All runs, with those by hand: see schedule_status.
+    runs_fired bigint not null default 0,
+    last_fired_id text,
+    last_fired_at timestamptz,
     -- What was written by hand since Belfry last planned it, oldest first; null if nothing was. Each is what the columns
     -- were before, when, and by whom: the next plan does what that asks for, and then this is null again.
     unsettled jsonb,
@@ -108,10 +108,10 @@ export const TABLES = `
     constraint schedules_paused_has_instants check (paused is null or belfry.is_pause(paused)),
     constraint schedules_unsettled_is_a_list check (jsonb_typeof(unsettled) = 'array'),
     constraint schedules_instants_are_of_the_years_1_to_9999 check (
-      ${["next_run_at", "covered_until", "created_at", "updated_at", "last_run_at", "finished_at"].map(isInstant).join("\n      and ")}
+      ${["next_run_at", "covered_until", "created_at", "updated_at", "last_fired_at", "finished_at"].map(isInstant).join("\n      and ")}
     ),
     constraint schedules_counts_are_whole_in_javascript check (
-      version between 0 and 9007199254740991 and run_count between 0 and 9007199254740991
+      version between 0 and 9007199254740991 and runs_fired between 0 and 9007199254740991
       and fired_count between 0 and 9007199254740991 and release between 0 and 9007199254740991
     )
   );

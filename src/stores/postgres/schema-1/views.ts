@@ -1,6 +1,9 @@
+import { tallyColumn } from "../schedule-rows.ts"
+
 /** What happened, for people with SQL. A view reads the tables with its owner's rights. */
 export const VIEWS = `
-  -- One row for each schedule. The rate is of the runs that are still stored and that ended by themselves.
+  -- One row for each schedule. Its last run is the newest, whatever made it and whether or not it has ended. The rate is of the runs
+  -- that are still stored and that ended by themselves.
   create view belfry.schedule_status as
   select s.id as name,
     s.description,
@@ -12,17 +15,20 @@ export const VIEWS = `
       when s.finished_at is not null then 'finished'
       else 'active'
     end as status,
-    coalesce(s.last_error, case when s.enabled then s.paused ->> 'reason' end) as status_reason,
-    case when s.enabled then s.paused ->> 'by' end as paused_by,
-    case when s.enabled then to_timestamp((s.paused ->> 'at')::numeric / 1000.0) end as paused_at,
-    case when s.enabled then to_timestamp((s.paused ->> 'until')::numeric / 1000.0) end as paused_until,
+    coalesce(s.last_error, s.paused ->> 'reason') as status_reason,
+    -- Also of one that is disabled: when it is enabled again, it is still paused.
+    s.paused ->> 'by' as paused_by,
+    to_timestamp((s.paused ->> 'at')::numeric / 1000.0) as paused_at,
+    to_timestamp((s.paused ->> 'until')::numeric / 1000.0) as paused_until,
     s.cron,
     s.timezone,
-    last.started_at as last_run,
-    last.started_at as last_run_at,
-    last.state = 'succeeded' as last_run_success,
+    ${tallyColumn("s", "last_run_at")} as last_run,
+    ${tallyColumn("s", "last_run_at")} as last_run_at,
+    ${tallyColumn("s", "last_run_id")} as last_run_id,
+    last.state as last_run_state,
+    case when last.state = 'succeeded' then true when last.state in ('failed', 'cancelled') then false end as last_run_success,
     last.message as last_run_message,
-    s.run_count + coalesce(c.run_count, 0) as total_runs,
+    ${tallyColumn("s", "run_count")} as total_runs,
     (
       select round(100.0 * count(*) filter (where r.state = 'succeeded') / nullif(count(*), 0), 1)
       from belfry.runs as r
@@ -35,15 +41,7 @@ export const VIEWS = `
     s.last_error
   from belfry.schedules as s
   left join belfry.counts as c on c.schedule_id = s.id
-  left join lateral (
-    select r.started_at, r.state, r.message
-    from belfry.runs as r
-    where r.schedule_id = s.id
-      and r.completed_at is not null
-      and r.state in ('succeeded', 'failed')
-    order by r.completed_at desc
-    limit 1
-  ) as last on true;
+  left join belfry.runs as last on last.id = ${tallyColumn("s", "last_run_id")};
 
   -- One row for each run: what was asked for, when it began and ended, who performed it, and how late it began.
   create view belfry.run_history as

@@ -1,0 +1,74 @@
+import assert from "node:assert/strict"
+import { createServer } from "node:net"
+import { postgres, postgresLocks, schemaOfDatabase } from "belfry/postgres"
+import { describe, test } from "vitest"
+import { addressOf } from "../../../src/stores/postgres/address.ts"
+import { terminal } from "../../cli/support.ts"
+import { freshDatabase } from "../../support/fresh-database.ts"
+import { atTheEnd, rejectsWith } from "./scratch.ts"
+
+describe("an address", () => {
+  test("may name the schema; all else is the driver's", () => {
+    const address = addressOf("postgres://bob:secret@db:5433/shop?sslmode=require&schema=jobs")
+
+    assert.deepEqual(address, {
+      url: "postgres://bob:secret@db:5433/shop?sslmode=require",
+      schema: "jobs",
+      where: "PostgreSQL at db:5433/shop",
+    })
+  })
+
+  test.each([
+    ["postgres://db/shop", "PostgreSQL at db/shop"],
+    ["socket:/var/run/postgresql?db=shop", "PostgreSQL"],
+    ["/var/run/postgresql shop", "PostgreSQL"],
+  ])("without one is passed on as it is: %s", (url, where) => {
+    assert.deepEqual(addressOf(url), { url, schema: null, where })
+  })
+
+  test("that names a schema makes the store and the locks there, and nowhere else", async () => {
+    const url = await freshDatabase()
+    const store = postgres(`${url}?schema=jobs`)
+    atTheEnd(() => store.close())
+    const locks = postgresLocks(`${url}?schema=jobs`)
+    atTheEnd(() => locks.close?.())
+
+    await store.open()
+    const held = await locks.acquire("name", "token", 600_000)
+
+    assert.equal(held.outcome, "acquired")
+    assert.equal((await schemaOfDatabase(`${url}?schema=jobs`)).stored, 1)
+    assert.equal((await schemaOfDatabase(url, "jobs")).stored, 1)
+    assert.equal((await schemaOfDatabase(url)).stored, 0)
+  })
+
+  test("that names a schema works on the command line, too", async () => {
+    const url = await freshDatabase()
+    const shell = terminal({ env: { BELFRY_STORE: `${url}?schema=jobs` } })
+
+    const created = await shell.run("schedule", "create", "hourly", "--task", "t", "--every", "1h")
+
+    assert.equal(created.code, 0, created.err)
+    assert.equal((await shell.run("schedule", "list", "-o", "name")).out, "hourly\n")
+    assert.equal((await shell.run("schedule", "list", "--store", url)).code, 7)
+  })
+})
+
+test.each(["4a", "49", "5b", "6c", "00"])(
+  "a server whose greeting is %s isn't PostgreSQL, and that is said",
+  async (byte) => {
+    const server = createServer((socket) => {
+      socket.on("error", () => undefined)
+      socket.write(Buffer.from(`${byte}0000000a352e372e3333`, "hex"))
+    })
+    await new Promise<void>((resolve) => {
+      server.listen(0, "127.0.0.1", resolve)
+    })
+    atTheEnd(() => void server.close())
+    const { port } = server.address() as { port: number }
+    const store = postgres(`postgres://postgres@127.0.0.1:${port}/x`)
+    atTheEnd(() => store.close())
+
+    await rejectsWith("BELFRY_STORE_UNFIT", store.open(), /doesn't answer as a PostgreSQL server does/)
+  },
+)
