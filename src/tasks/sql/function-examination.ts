@@ -1,6 +1,7 @@
 import type { Clock } from "../../engine/clock.ts"
 import { FIND_FUNCTIONS, functionOf } from "./function-lookup.ts"
-import { connect } from "./sql-connection.ts"
+import { connect, type SqlConnection } from "./sql-connection.ts"
+import { failureOf, type SqlFailure, sqlstateOf } from "./sql-failure.ts"
 import type { SqlCall } from "./sql-payload.ts"
 import type { SqlPool, SqlRow } from "./sql-pool.ts"
 
@@ -18,8 +19,22 @@ export async function examineFunction(
   pool: SqlPool,
   rules: { readonly role: string | null; readonly clock: Clock },
 ): Promise<void> {
-  const rows = await candidates(call, pool, rules).catch(() => null)
+  const rows = await candidates(call, pool, rules).catch((error: unknown) => {
+    if (error instanceof RoleFailure) throw error
+    return null
+  })
   if (rows !== null) functionOf(rows, call)
+}
+
+/** The connection's user can't become the role: no function could be called. */
+class RoleFailure extends Error {
+  constructor(role: string, cause: SqlFailure) {
+    const [said] = cause.message.split("\n")
+    super(
+      `Functions can't be called as the role "${role}". PostgreSQL says: ${said}. Grant the role to the connection's user.`,
+      { cause },
+    )
+  }
 }
 
 /** As the role that will call it, in a transaction that changes nothing. */
@@ -32,9 +47,19 @@ async function candidates(
   const connection = await connect(pool, { signal, waitMs: WAIT_MS, clock, log: NO_LOG })
   try {
     await connection.rowsSoon("begin read only")
-    if (role !== null) await connection.rowsSoon("select pg_catalog.set_config('role', $1, true)", [role])
+    if (role !== null) await become(role, connection)
     return await connection.rowsSoon(FIND_FUNCTIONS, [schema, name])
   } finally {
     await connection.rollBack()
+  }
+}
+
+async function become(role: string, connection: SqlConnection): Promise<void> {
+  try {
+    await connection.rowsSoon("select pg_catalog.set_config('role', $1, true)", [role])
+  } catch (error) {
+    const failure = failureOf(error)
+    // What the server didn't say itself says nothing about the role.
+    throw sqlstateOf(failure.cause) === null ? error : new RoleFailure(role, failure)
   }
 }

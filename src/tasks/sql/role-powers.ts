@@ -16,19 +16,29 @@ const FIND_POWERS = `
           and pg_catalog.pg_has_role(r.oid, p.oid, 'member')
       ) then 'may run programs or write files on the server'
       when r.rolbypassrls then 'bypasses row-level security'
-    end as power
+    end as power,
+    pg_catalog.pg_has_role(session_user, r.oid, 'member')
   from pg_catalog.pg_roles as r
   where r.rolname in (session_user, $1::name)
   order by r.rolname = session_user desc`
 
 const ANSWER_MS = 10_000
 
-/** Warns if functions run with more rights than any function needs. A database that can't be asked is the runs' to tell. */
+/**
+ * Warns if functions run with more rights than any function needs, or can't be run as the role at all. A database that can't be asked
+ * is the runs' to tell.
+ */
 export async function warnOfPowers(
   pool: SqlPool,
   { role, logger, clock }: { role: string | null; logger: Logger; clock: Clock },
 ): Promise<void> {
-  for (const [name, power] of await powersOf(pool, role, clock)) {
+  const found = await powersOf(pool, role, clock)
+  const isMember = found.some(([name, , isMember]) => name === role && isMember === "t")
+  if (role !== null && !isMember) {
+    const text = `Functions can't be called as the role "${role}": the connection's user may not become it. Grant the role to that user.`
+    logger.warn({ component: "sql", role }, text)
+  }
+  for (const [name, power] of found) {
     if (power === null) continue
     logger.warn(
       { component: "sql", role: name, power },

@@ -70,6 +70,25 @@ test("a user of few rights is not warned of", async () => {
   assert.deepEqual(await warningsOf({ user }), [])
 })
 
+test.each([
+  ["that isn't granted to the user", true],
+  ["that isn't there", false],
+])("a role %s is warned of, and a schedule of a function is refused", async (_which, isThere) => {
+  const user = await aRole(self, "modest", "")
+  const role = isThere ? await aRole(self, "apart", "") : "belfry_test_nowhere"
+  const url = new URL(self.url)
+  url.username = user
+  const sql = sqlFunctions({ url: url.href, schemas: ["app"], role })
+  onTestFinished(() => sql.close())
+  const { schedules } = createScheduler({ store: memory(), tasks: [sql] })
+
+  assert.match((await warningsOf({ user, role })).join(), new RegExp(`can't be called as the role "${role}"`))
+  await assert.rejects(
+    schedules.create("s", { task: sql, cron: "@daily", payload: { function: "app.any" } }),
+    new RegExp(`Functions can't be called as the role "${role}"\\. PostgreSQL says: .*Grant the role`),
+  )
+})
+
 test("a scheduler that only fires asks nothing", async () => {
   const user = await aRole(self, "powerful", "superuser")
 

@@ -158,7 +158,12 @@ test("the guide's own statements do what it says", async () => {
   const address = await migratedDatabase()
   await using client = await connected(address)
   for (const block of blocks)
-    await client.query(block.replaceAll("app_jobs login", ROLE).replaceAll("app_jobs", ROLE))
+    await client.query(
+      block
+        .replaceAll("app_jobs login", ROLE)
+        .replaceAll("app_jobs", ROLE)
+        .replaceAll("to belfry;", "to current_user;"),
+    )
   onTestFinished(() => query(address, `drop owned by ${ROLE}; drop role ${ROLE}`).then(() => undefined))
   await client.query("insert into app.orders (shop) values ('north'), ('north'), ('south')")
   const sql = self.task({ url: address, role: ROLE })
