@@ -60,6 +60,17 @@ describe("what has no record", () => {
     assert.deepEqual(gapsIn(schedule, { after: at(after), until: at(until) }), [])
   })
 
+  test("an instant that spacing leaves out after a run isn't missing", () => {
+    const spaced = aSchedule({ spacing: "2h" })
+
+    assert.deepEqual(ranges(gapsIn(spaced, span, recorded("10:00", "12:00"))), [
+      "09:00-09:00 (1)",
+      "14:00-14:00 (1)",
+    ])
+    const skipped = recorded("10:00").map((each) => ({ ...each, isRun: false }))
+    assert.deepEqual(ranges(gapsIn(spaced, span, skipped)), ["09:00-09:00 (1)", "11:00-14:00 (4)"])
+  })
+
   test("up to the millisecond", () => {
     assert.deepEqual(ranges(gapsIn(hourly, { after: at("09:00") - 1, until: at("10:00") - 1 })), [
       "09:00-09:00 (1)",
@@ -116,6 +127,22 @@ describe("what is owed beside records", () => {
   const once = aSchedule({ catchUp: "once" })
   const all = aSchedule({ catchUp: "all", overlap: "allow" })
   const two = aSchedule({ catchUp: { policy: "all", limit: 2 }, overlap: "allow" })
+
+  test.each<[string, Schedule]>([
+    ["once", once],
+    ["none", aSchedule({ catchUp: "none" })],
+  ])("what an operator left out stays so, with catch-up %s", (_policy, schedule) => {
+    const overrides = ["09:00", "11:00"].map((text) => ({
+      ...{ scheduledFor: at(text), dueAt: null, reason: "holiday", by: "ada" },
+    }))
+
+    const { left, rest } = owed({ ...schedule, overrides }, [])
+    const beside = owed({ ...schedule, overrides }, ["11:00"])
+
+    assert.deepEqual(left, ["09:00", "11:00"])
+    assert.deepEqual(rest[0], "10:00-10:00 (1)")
+    assert.deepEqual(beside.left, ["09:00"])
+  })
 
   test.each<[string, Schedule, string[], string[], string[]]>([
     ["once, no records", once, [], ["12:00"], ["09:00-11:00 (3)"]],

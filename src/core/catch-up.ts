@@ -1,5 +1,11 @@
 import type { Instant } from "./instant.ts"
-import { countOccurrences, type Occurrence, occurrenceAfter, occurrenceBefore } from "./occurrence.ts"
+import {
+  countOccurrences,
+  type Occurrence,
+  occurrenceAfter,
+  occurrenceAt,
+  occurrenceBefore,
+} from "./occurrence.ts"
 import type { Recorded } from "./plan.ts"
 import { CATCH_UP_LIMIT_MAX } from "./policies.ts"
 import type { Missed } from "./run.ts"
@@ -53,15 +59,38 @@ export function owedUpTo(
   }
 
   const until = occurrence?.scheduledFor ?? coveredUntil
-  const rest = until > coveredUntil ? gapsIn(schedule, { after: coveredUntil, until }, recorded) : []
+  const older = leftOutIn(schedule, { after: coveredUntil, until }, recorded)
+  const told = [...recorded, ...older.map(({ scheduledFor }) => leftOutAt(scheduledFor))].sort(byBeginning)
+  const rest = until > coveredUntil ? gapsIn(schedule, { after: coveredUntil, until }, told) : []
   const fired = farEnough(kept, recorded, schedule.spacingMs)
   return {
     kept: fired,
-    left,
+    left: [...older, ...left],
     rest,
     coveredUntil: newest === null ? coveredUntil : coveredBy(newest, fired, recorded, schedule.spacingMs),
     isLate: ({ dueAt }) => now - dueAt > graceMs || (policy === "once" && rest.length > 0),
   }
+}
+
+/** What an operator left out among the occurrences in (after, until] that have no record: each stays with the operator's word. */
+function leftOutIn(
+  schedule: Schedule,
+  { after, until }: { after: Instant; until: Instant },
+  recorded: readonly Recorded[],
+): readonly Occurrence[] {
+  const isRecorded = (at: Instant) => recorded.some((each) => each.from <= at && at <= each.until)
+  return schedule.overrides
+    .filter(({ dueAt, scheduledFor: at }) => dueAt === null && at > after && at <= until && !isRecorded(at))
+    .map(({ scheduledFor }) => occurrenceAt(schedule, scheduledFor))
+    .sort((a, b) => a.scheduledFor - b.scheduledFor)
+}
+
+function leftOutAt(at: Instant): Recorded {
+  return { from: at, until: at, isRun: false }
+}
+
+function byBeginning(a: Recorded, b: Recorded): number {
+  return a.from - b.from
 }
 
 /** Made up for or not, an occurrence too close after one that is fired doesn't count. Expects the oldest first. */
@@ -118,7 +147,11 @@ export function gapsIn(
   const within = recorded.filter((each) => each.until > after && each.from <= until)
   const older = within.slice(0, -GAPS_MAX)
   const apart = within.slice(-GAPS_MAX)
-  const starts = [after, ...apart.map((each) => each.until)]
+  // What comes too close after a run is no occurrence.
+  const starts = [
+    after,
+    ...apart.map(({ until, isRun }) => (isRun ? until + Math.max(0, schedule.spacingMs - 1) : until)),
+  ]
   const ends = [...apart.map((each) => each.from - 1), until]
   return starts
     .map((start, index) => rangeWithin(schedule, start, ends[index]!, index === 0 ? older : []))

@@ -61,9 +61,8 @@ export function upcomingAfter(schedule: Schedule, after: Instant): Occurrence | 
 
 /** When a schedule runs next. It is due sooner if an operator left out occurrences before that: then they are recorded. */
 export function nextToRunAt(schedule: Schedule): Instant | null {
-  const { nextRunAt, coveredUntil, overrides } = schedule
+  const { nextRunAt, coveredUntil } = schedule
   if (nextRunAt === null || coveredUntil === null) return nextRunAt
-  if (overrides.every(({ dueAt }) => dueAt !== null)) return nextRunAt
   const isSkipped = upcomingAfter(schedule, coveredUntil)?.isSkipped === true
   return isSkipped ? (nextToRun(schedule, coveredUntil)?.dueAt ?? null) : nextRunAt
 }
@@ -101,7 +100,8 @@ export function countOccurrences(schedule: Schedule, after: Instant, until: Inst
   return Math.min(countInTimetable(timetable, from, until, limit) + added.length, limit)
 }
 
-function occurrenceAt(schedule: Schedule, scheduledFor: Instant): Occurrence {
+/** Of an instant that the schedule has. */
+export function occurrenceAt(schedule: Schedule, scheduledFor: Instant): Occurrence {
   const override = schedule.overrides.find((entry) => entry.scheduledFor === scheduledFor) ?? null
   return {
     scheduledFor,

@@ -87,13 +87,22 @@ test("for the plan that follows, the runs of the first are unfinished; its recor
 test.each([
   ["nothing", [], false],
   ["a run", [run], false],
-  ["a skip", [one], false],
+  ["a skip", [{ ...one, reason: "overlap" }], false],
   ["a range", [range], true],
   ["two runs", [run, run], true],
   ["a skip and a run", [one, run], true],
   ["a range and a run", [range, run], true],
 ])("whether some of its occurrences may have a record already: %s", (_, runs, expected) => {
-  assert.equal(isToLookUp({ ...planOf(schedule, {}), runs }), expected)
+  assert.equal(isToLookUp({ ...planOf(schedule, {}), runs }, schedule), expected)
+})
+
+test("where runs are counted, a skip may stand where a run is; one that was missed may anywhere", () => {
+  const overlapping = { ...one, reason: "overlap" }
+  const counted = aSchedule({ maxRuns: 3 })
+
+  assert.isTrue(isToLookUp({ ...planOf(schedule, {}), runs: [one] }, schedule))
+  assert.isTrue(isToLookUp({ ...planOf(schedule, {}), runs: [overlapping] }, counted))
+  assert.isFalse(isToLookUp({ ...planOf(schedule, {}), runs: [run] }, counted))
 })
 
 describe("a schedule that is to be removed when it is finished", () => {

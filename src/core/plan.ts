@@ -103,10 +103,12 @@ export function factsAfter(facts: FireFacts, { runs }: FirePlan): FireFacts {
 
 /**
  * Whether a plan settles more than its one occurrence in time. Only then may some of them be recorded already, and the plan
- * is made again with `facts.recorded`: that spares every ordinary fire a read.
+ * is made again with `facts.recorded`: that spares every ordinary fire a read. A skip may stand where there is a run already, which
+ * counts where runs are counted.
  */
-export function isToLookUp({ runs }: FirePlan): boolean {
-  return runs.length > 1 || runs.some(isRange)
+export function isToLookUp({ runs }: FirePlan, { maxRuns }: Pick<Schedule, "maxRuns">): boolean {
+  const isBehind = runs.length > 1 || runs.some((run) => isRange(run) || run.reason === "missed")
+  return isBehind || (maxRuns !== null && runs.some(({ state }) => state === "skipped"))
 }
 
 export function progressOf(schedule: Schedule): ScheduleProgress {

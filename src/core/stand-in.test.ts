@@ -1,13 +1,12 @@
 import { assert, describe, test } from "vitest"
 import { edit, edited } from "../../test/support/edited.ts"
 import { aSchedule, at, clock, ledger } from "../../test/support/records.ts"
-import { planFire } from "./fire.ts"
 import { SECOND } from "./instant.ts"
-import { NO_FACTS } from "./plan.ts"
-import { standInFor } from "./stand-in.ts"
+import { type FireFacts, NO_FACTS } from "./plan.ts"
+import { advanced, planStandIn, type StandIn, standInFor } from "./stand-in.ts"
 
 const nextOf = (schedule: ReturnType<typeof aSchedule>, since: string) =>
-  clock(standInFor(schedule, at(since)).nextRunAt)
+  clock(standInFor(schedule, at(since)).schedule.nextRunAt)
 
 describe("a stand-in", () => {
   test("goes on where the schedules were last read, and never before what is settled", () => {
@@ -21,17 +20,17 @@ describe("a stand-in", () => {
 
     const standIn = standInFor(aSchedule({}, { overrides: [skipped] }), at("10:10"))
 
-    assert.deepEqual(ledger(planFire(standIn, NO_FACTS, at("11:00")).runs), ["11:00 skipped operator"])
+    assert.deepEqual(ledger(planStandIn(standIn, NO_FACTS, at("11:00")).runs), ["11:00 skipped operator"])
   })
 
   test("fires what comes in time, and neither makes up for the rest nor records it", () => {
     const standIn = standInFor(aSchedule({ catchUp: "all", overlap: "allow" }), at("10:10"))
-    const firedAt = (time: number) => ledger(planFire(standIn, NO_FACTS, time).runs)
+    const firedAt = (time: number) => ledger(planStandIn(standIn, NO_FACTS, time).runs)
 
     assert.deepEqual(firedAt(at("11:00")), ["11:00 schedule"])
-    assert.deepEqual(firedAt(at("11:00") + 15 * SECOND), ["11:00 schedule"])
-    assert.deepEqual(firedAt(at("11:00") + 15 * SECOND + 1), ["11:00 skipped missed"])
-    assert.equal(standIn.catchUp.policy, "none")
+    assert.deepEqual(firedAt(at("11:00") + 20 * SECOND), ["11:00 schedule"])
+    assert.deepEqual(firedAt(at("11:00") + 20 * SECOND + 1), ["11:00 skipped missed"])
+    assert.equal(standIn.schedule.catchUp.policy, "none")
   })
 
   test.each([
@@ -41,23 +40,57 @@ describe("a stand-in", () => {
     ["of a trigger that can't be read", aSchedule({}, { triggers: [{ kind: "unreadable", why: "?" }] })],
     ["of numbers that aren't any", aSchedule({}, { coveredUntil: 1e300 })],
   ])("of a schedule that is %s waits for the stored one", (_, schedule) => {
-    assert.isNull(standInFor(schedule, at("10:10")).nextRunAt)
+    assert.isNull(standInFor(schedule, at("10:10")).schedule.nextRunAt)
   })
 
   test("of one that somebody wrote to leaves what was owed before to the stored one", () => {
     const standIn = standInFor(edited(aSchedule({ cron: "30 * * * *" }), edit("10:10", {})), at("10:20"))
 
-    assert.equal(clock(standIn.nextRunAt), "10:30")
-    assert.deepEqual(ledger(planFire(standIn, NO_FACTS, at("10:30")).runs), ["10:30 schedule"])
+    assert.equal(clock(standIn.schedule.nextRunAt), "10:30")
+    assert.deepEqual(ledger(planStandIn(standIn, NO_FACTS, at("10:30")).runs), ["10:30 schedule"])
   })
 
-  test("counts what others may have fired since, where there is a last run", () => {
-    const schedule = aSchedule({ maxRuns: 3 })
+  const ran = (...times: readonly string[]) => ({
+    ...NO_FACTS,
+    recorded: times.map((time) => ({ from: at(time), until: at(time), isRun: true })),
+  })
+  const runsAt = (standIn: StandIn, facts: FireFacts, time: string) =>
+    ledger(planStandIn(standIn, facts, at(time)).runs)
 
-    assert.equal(nextOf(schedule, "10:10"), "11:00")
-    assert.equal(standInFor(schedule, at("10:10")).firedCount, 2)
-    assert.equal(standInFor(schedule, at("15:10")).firedCount, 3)
-    assert.equal(standInFor(aSchedule(), at("15:10")).firedCount, 0)
-    assert.equal(standInFor({ ...schedule, coveredUntil: null }, at("15:10")).firedCount, 0)
+  test("looks for records only where runs are counted, or have to be apart", () => {
+    const lookedFor = (options: Parameters<typeof aSchedule>[0]) => {
+      const { recordedAfter } = standInFor(aSchedule(options), at("10:10"))
+      return recordedAfter === null ? null : clock(recordedAfter)
+    }
+
+    assert.isNull(lookedFor({}))
+    assert.equal(lookedFor({ maxRuns: 3 }), "08:00")
+    assert.equal(lookedFor({ spacing: "1h" }), "08:00")
+    assert.equal(lookedFor({ spacing: "3h" }), "07:10")
+  })
+
+  test("counts what others have fired since the last read, once", () => {
+    const standIn = standInFor(aSchedule({ maxRuns: 4 }), at("10:10"))
+    const first = planStandIn(standIn, ran("09:00", "10:00"), at("11:00"))
+    const next = advanced(standIn, first)!
+
+    assert.deepEqual(ledger(first.runs), ["11:00 schedule"])
+    assert.equal(next.schedule.firedCount, 3)
+    assert.deepEqual(runsAt(next, ran("09:00", "10:00", "11:00"), "12:00"), ["12:00 schedule"])
+    assert.deepEqual(runsAt(standIn, ran("08:30", "09:00", "09:30", "10:00"), "11:00"), [])
+    assert.isNull(advanced(standIn, { ...first, progress: null }))
+  })
+
+  test("of a schedule that was never planned counts nothing from before", () => {
+    const standIn = standInFor(aSchedule({ maxRuns: 1 }, { coveredUntil: null }), at("10:10"))
+
+    assert.deepEqual(runsAt(standIn, ran("09:00", "10:00"), "11:00"), ["11:00 schedule"])
+  })
+
+  test("keeps its distance from what others fired", () => {
+    const standIn = standInFor(aSchedule({ spacing: "2h" }), at("10:10"))
+
+    assert.deepEqual(runsAt(standIn, ran("09:00"), "11:00"), ["11:00 schedule"])
+    assert.deepEqual(runsAt(standIn, ran("10:00"), "11:00"), [])
   })
 })

@@ -1,19 +1,31 @@
+import { planFire } from "./fire.ts"
 import { type Instant, SECOND } from "./instant.ts"
-import { countOccurrences, upcomingAfter } from "./occurrence.ts"
+import { upcomingAfter } from "./occurrence.ts"
+import { type FireFacts, type FirePlan, ranIn } from "./plan.ts"
 import { assertReadable } from "./readable.ts"
 import type { Schedule } from "./schedule.ts"
 
 /**
- * Two reads that run into their deadline, and a little more. If nothing could be written either, the loops recover at
- * about the same time; what is older by then belongs to the stored schedule, which knows how many it stands for.
+ * Three reads that run into their deadline, and a little more. What is older by then belongs to the stored schedule, which knows how
+ * many it stands for.
  */
-const STAND_IN_GRACE_MS = 15 * SECOND
+const STAND_IN_GRACE_MS = 20 * SECOND
+
+/** What is fired from memory while the stored schedule can't be read. */
+export interface StandIn {
+  /** In the form it is planned by: what is due from then on, and only on time. */
+  readonly schedule: Schedule
+  /** Where its plans look for records of what was fired since; null if they needn't. Others fire from memory, too. */
+  readonly recordedAfter: Instant | null
+  /** What may have been fired between the last read and then, and isn't in `firedCount` yet. */
+  readonly uncounted: { readonly after: Instant; readonly until: Instant } | null
+}
 
 /**
- * What is fired from memory while the stored schedule can't be read: what is due from `since` on, and only on time. Older
- * occurrences may have been fired by others long ago, even run and forgotten; only the stored schedule knows.
+ * Goes on from `since`, when schedules were last read. Older occurrences may have been fired by others long ago, even run and
+ * forgotten; only the stored schedule knows.
  */
-export function standInFor(stored: Schedule, since: Instant): Schedule {
+export function standInFor(stored: Schedule, since: Instant): StandIn {
   // What was owed before somebody wrote to it is for the stored schedule to settle.
   const { edits: _, ...schedule } = stored
   try {
@@ -21,26 +33,34 @@ export function standInFor(stored: Schedule, since: Instant): Schedule {
     return standIn(schedule, since)
   } catch {
     // The stored schedule says what is wrong with it.
-    return { ...schedule, nextRunAt: null }
+    return { schedule: { ...schedule, nextRunAt: null }, recordedAfter: null, uncounted: null }
   }
 }
 
-function standIn(schedule: Schedule, since: Instant): Schedule {
-  const { coveredUntil, catchUp, paused, enabled } = schedule
-  // Others may have fired since it was read. Where `maxRuns` ends it, each occurrence until now counts as if somebody had.
-  const unseen =
-    schedule.maxRuns === null || coveredUntil === null
-      ? 0
-      : countOccurrences(schedule, coveredUntil, since, schedule.maxRuns)
-  const current = {
-    ...schedule,
-    coveredUntil: Math.max(coveredUntil ?? since, since),
-    firedCount: schedule.firedCount + unseen,
-  }
+function standIn(schedule: Schedule, since: Instant): StandIn {
+  const { catchUp, paused, enabled, maxRuns, spacingMs } = schedule
+  const readUntil = schedule.coveredUntil ?? since
+  const current = { ...schedule, coveredUntil: Math.max(readUntil, since) }
   const next = paused === null && enabled ? upcomingAfter(current, current.coveredUntil) : null
   return {
-    ...current,
-    catchUp: { ...catchUp, policy: "none", graceMs: STAND_IN_GRACE_MS },
-    nextRunAt: next?.dueAt ?? null,
+    schedule: {
+      ...current,
+      catchUp: { ...catchUp, policy: "none", graceMs: STAND_IN_GRACE_MS },
+      nextRunAt: next?.dueAt ?? null,
+    },
+    recordedAfter: maxRuns === null && spacingMs === 0 ? null : Math.min(readUntil, since - spacingMs),
+    uncounted: { after: readUntil, until: current.coveredUntil },
   }
+}
+
+/** What the stand-in owes at `now`. `facts.recorded` has what it asks for by `recordedAfter`. */
+export function planStandIn({ schedule, uncounted }: StandIn, facts: FireFacts, now: Instant): FirePlan {
+  const ran = uncounted === null ? 0 : ranIn(facts, uncounted.after, uncounted.until)
+  return planFire({ ...schedule, firedCount: schedule.firedCount + ran }, facts, now)
+}
+
+/** After that plan; null if it was its last. */
+export function advanced(standIn: StandIn, { progress }: FirePlan): StandIn | null {
+  if (progress === null) return null
+  return { ...standIn, schedule: { ...standIn.schedule, ...progress }, uncounted: null }
 }

@@ -1,3 +1,4 @@
+import type { Instant } from "../core/instant.ts"
 import { runIdOf } from "../core/occurrence.ts"
 import {
   type FireFacts,
@@ -48,8 +49,9 @@ export async function plannedBy<Plan extends FirePlan | null>(
   plan: (facts: FireFacts) => Plan,
 ): Promise<Plan> {
   const first = plan(facts)
-  if (first === null || !isToLookUp(first)) return first
-  const recorded = await readRecorded(store, schedule)
+  if (first === null || !isToLookUp(first, schedule)) return first
+  const { id, coveredUntil } = schedule
+  const recorded = coveredUntil === null ? [] : await readRecorded(store, id, coveredUntil)
   return recorded.length === 0 ? first : plan({ ...facts, recorded })
 }
 
@@ -57,14 +59,13 @@ const PAGE = 1_000
 /** Ten pages. What lies further back is counted among the missed, though its own records still stand. */
 const RECORDED_MAX = 10_000
 
-/** Which occurrences after `coveredUntil` have a record, oldest first. */
-async function readRecorded(store: Store, { id, coveredUntil }: Schedule): Promise<readonly Recorded[]> {
-  if (coveredUntil === null) return []
+/** Which occurrences after an instant have a record, oldest first. */
+export async function readRecorded(store: Store, id: string, after: Instant): Promise<readonly Recorded[]> {
   const found: OccurrenceRecord[] = []
   while (found.length < RECORDED_MAX) {
     const last = found.at(-1)
     const before = last === undefined ? null : { at: last.scheduledFor, id: last.id }
-    const page = await store.findOccurrences({ scheduleId: id, after: coveredUntil, before, limit: PAGE })
+    const page = await store.findOccurrences({ scheduleId: id, after, before, limit: PAGE })
     found.push(...page)
     if (page.length < PAGE) break
   }

@@ -66,9 +66,9 @@ export class Firing {
     this.#loop.wake()
   }
 
-  /** Somebody else could reach the store. */
-  tryAgain(): void {
-    this.#loop.tryAgain()
+  /** Somebody else could reach the store. Resolves to whether schedules can be read. */
+  tryAgain(): Promise<boolean> {
+    return this.#loop.tryAgain()
   }
 
   stop(): Promise<void> {

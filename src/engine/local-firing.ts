@@ -1,16 +1,16 @@
 import { BelfryError } from "../core/errors.ts"
 import { planFire } from "../core/fire.ts"
-import { type Instant, SECOND } from "../core/instant.ts"
+import type { Instant } from "../core/instant.ts"
 import { skipRecordOf } from "../core/new-run.ts"
 import { cancelsOf, type FireFacts, type FirePlan, NO_FACTS } from "../core/plan.ts"
 import type { NewRun } from "../core/run.ts"
 import type { Schedule } from "../core/schedule.ts"
-import { standInFor } from "../core/stand-in.ts"
+import { advanced, planStandIn, type StandIn, standInFor } from "../core/stand-in.ts"
 import { describeThrown } from "../core/thrown.ts"
 import type { Store } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
 import type { Events } from "./events.ts"
-import { needsFacts, plannedBy, readFacts } from "./facts.ts"
+import { needsFacts, plannedBy, readFacts, readRecorded } from "./facts.ts"
 import { isoOrNull } from "./firing.ts"
 import type { Logger } from "./logger.ts"
 import { delayUntil, Loop } from "./loop.ts"
@@ -22,10 +22,10 @@ import { delayUntil, Loop } from "./loop.ts"
  */
 export class LocalFiring {
   readonly #context: LocalFiringContext
-  readonly #local = new Map<string, Schedule>()
-  readonly #standIns = new Map<string, Schedule>()
-  /** At the last turn. Then nothing could be written either. */
-  #wasUnreachable = false
+  readonly #local = new Map<string, Local>()
+  readonly #standIns = new Map<string, StandIn>()
+  /** It isn't known whether schedules can't be read while the store can be reached: perhaps nothing can, or could until now. */
+  #isInDoubt = false
   readonly #loop: Loop
 
   constructor(context: LocalFiringContext) {
@@ -46,7 +46,7 @@ export class LocalFiring {
   }
 
   start(local: readonly Schedule[]): void {
-    for (const schedule of local) this.#local.set(schedule.id, schedule)
+    for (const schedule of local) this.#local.set(schedule.id, { schedule })
     this.#loop.start()
   }
 
@@ -59,6 +59,7 @@ export class LocalFiring {
     if (this.#standIns.size > 0) return
     for (const schedule of schedules) this.#standIns.set(schedule.id, standInFor(schedule, since))
     if (this.#standIns.size === 0) return
+    this.#isInDoubt = true
     const { logger } = this.#context
     logger.warn(
       { component: "local-firing", schedules: this.#standIns.size },
@@ -71,10 +72,10 @@ export class LocalFiring {
   refresh(schedules: readonly Schedule[]): void {
     if (this.#standIns.size === 0) return
     const stored = new Map(schedules.map((schedule) => [schedule.id, schedule]))
-    for (const [id, { coveredUntil }] of this.#standIns) {
+    for (const [id, { schedule: standIn }] of this.#standIns) {
       const schedule = stored.get(id)
       if (schedule === undefined) this.#standIns.delete(id)
-      else this.#standIns.set(id, standInFor(schedule, coveredUntil!))
+      else this.#standIns.set(id, standInFor(schedule, standIn.coveredUntil!))
     }
     this.#loop.wake()
   }
@@ -89,52 +90,68 @@ export class LocalFiring {
   async #turn(): Promise<number> {
     const { clock } = this.#context
     if (this.#local.size + this.#standIns.size === 0) return Number.POSITIVE_INFINITY
-    const wasUnreachable = this.#wasUnreachable
     const now = await this.#now()
     const readAt = clock.monotonic()
-    await fireEach(this.#local, now, (schedule) => this.#fireLocal(schedule, now))
-    if (wasUnreachable && this.#standIns.size > 0) {
-      // It was away altogether, and answers again: then stored schedules can be read most often, too. They know how many occurrences
-      // a run stands for, so they come first.
-      this.#context.onReachable()
-      return YIELD_MS
-    }
-    await fireEach(this.#standIns, now, (schedule) => this.#fireStandIn(schedule, now))
+    await fireEach(this.#local, now, (local) => this.#fireLocal(local, now))
+    if (await this.#areStoredBack()) return 0
+    await fireEach(this.#standIns, now, (standIn) => this.#fireStandIn(standIn, now))
     const times = [...this.#local.values(), ...this.#standIns.values()].map(
-      ({ nextRunAt }) => nextRunAt ?? Number.POSITIVE_INFINITY,
+      ({ schedule }) => schedule.nextRunAt ?? Number.POSITIVE_INFINITY,
     )
     return delayUntil(Math.min(...times), now, clock.monotonic() - readAt)
   }
 
   async #now(): Promise<Instant> {
-    this.#wasUnreachable = true
-    const now = await this.#context.store.now()
-    this.#wasUnreachable = false
-    return now
+    try {
+      return await this.#context.store.now()
+    } catch (error) {
+      this.#isInDoubt = true
+      throw error
+    }
+  }
+
+  /**
+   * The store can be reached. If it was away altogether, stored schedules can be read again as well. They come first then: they know
+   * of a pause that was made meanwhile, and how many occurrences a run stands for.
+   */
+  async #areStoredBack(): Promise<boolean> {
+    if (!this.#isInDoubt || this.#standIns.size === 0) return false
+    const areBack = await this.#context.onReachable()
+    this.#isInDoubt = false
+    return areBack
   }
 
   /** A local schedule has no other ledger: what doesn't run is recorded here. */
-  async #fireLocal(schedule: Schedule, now: Instant): Promise<void> {
+  async #fireLocal({ schedule }: Local, now: Instant): Promise<void> {
     const { store } = this.#context
     const facts = await this.#factsOf(schedule)
     const plan = await plannedBy(store, schedule, facts, (known) => planFire(schedule, known, now))
     const held = await this.#enqueue(schedule, plan)
     if (held.length > 0) await store.enqueue(held)
-    advance(this.#local, schedule, plan)
+    // After its last occurrence it may be gone.
+    if (plan.progress === null) this.#local.delete(schedule.id)
+    else this.#local.set(schedule.id, { schedule: { ...schedule, ...plan.progress } })
   }
 
   /**
    * Runs that are on time, and nothing else: whatever doesn't run now is the stored schedule's to make up for, or to record. So
    * it makes no difference when the stored schedules can be read again, be it in the middle of this.
    */
-  async #fireStandIn(schedule: Schedule, now: Instant): Promise<void> {
+  async #fireStandIn(standIn: StandIn, now: Instant): Promise<void> {
+    const { schedule, recordedAfter } = standIn
     // It was read again, or all can be, since this turn began.
-    if (this.#standIns.get(schedule.id) !== schedule) return
-    const plan = planFire(schedule, await this.#factsOf(schedule), now)
+    if (this.#standIns.get(schedule.id) !== standIn) return
+    const facts = await this.#factsOf(schedule)
+    const recorded =
+      recordedAfter === null ? [] : await readRecorded(this.#context.store, schedule.id, recordedAfter)
+    const plan = planStandIn(standIn, { ...facts, recorded }, now)
     const runs = plan.runs.filter((run) => run.state === "pending")
     await this.#enqueue(schedule, { ...plan, runs })
     // A schedule that was read again meanwhile stays as it was read.
-    if (this.#standIns.get(schedule.id) === schedule) advance(this.#standIns, schedule, plan)
+    if (this.#standIns.get(schedule.id) !== standIn) return
+    const next = advanced(standIn, plan)
+    if (next === null) this.#standIns.delete(schedule.id)
+    else this.#standIns.set(schedule.id, next)
   }
 
   async #factsOf(schedule: Schedule): Promise<FireFacts> {
@@ -193,18 +210,18 @@ export class LocalFiring {
  * One that fails doesn't keep the others from firing, and is the last to be tried next time. Two mean that it isn't about them:
  * the store is away.
  */
-async function fireEach(
-  schedules: Map<string, Schedule>,
+async function fireEach<Each extends Local>(
+  all: Map<string, Each>,
   now: Instant,
-  fire: (schedule: Schedule) => Promise<void>,
+  fire: (each: Each) => Promise<void>,
 ): Promise<void> {
-  const due = [...schedules.values()].filter(({ nextRunAt }) => nextRunAt !== null && nextRunAt <= now)
+  const due = [...all].filter(([, { schedule }]) => schedule.nextRunAt !== null && schedule.nextRunAt <= now)
   let failed: { readonly error: unknown } | null = null
-  for (const schedule of due) {
+  for (const [id, each] of due) {
     try {
-      await fire(schedule)
+      await fire(each)
     } catch (error) {
-      if (schedules.delete(schedule.id)) schedules.set(schedule.id, schedule)
+      if (all.delete(id)) all.set(id, each)
       if (failed !== null) throw error
       failed = { error }
     }
@@ -212,10 +229,9 @@ async function fireEach(
   if (failed !== null) throw failed.error
 }
 
-/** After its last occurrence a schedule may be gone. */
-function advance(schedules: Map<string, Schedule>, schedule: Schedule, { progress }: FirePlan): void {
-  if (progress === null) schedules.delete(schedule.id)
-  else schedules.set(schedule.id, { ...schedule, ...progress })
+/** A schedule that is in no store. */
+interface Local {
+  readonly schedule: Schedule
 }
 
 function overlapRecord(schedule: Schedule, run: NewRun, holder: string): NewRun {
@@ -227,9 +243,6 @@ function overlapRecord(schedule: Schedule, run: NewRun, holder: string): NewRun 
   )
 }
 
-/** For the stored schedules to be read. Stand-ins fire what is up to 15 seconds late, so nothing is lost by it. */
-const YIELD_MS = 2 * SECOND
-
 export interface LocalFiringContext {
   readonly store: Store
   readonly clock: Clock
@@ -238,6 +251,6 @@ export interface LocalFiringContext {
   readonly pollMs: number
   /** A run was created. */
   onFired(): void
-  /** The store answers again, after it was away altogether. */
-  onReachable(): void
+  /** The store answers again, after it was away altogether. Resolves to whether stored schedules can be read. */
+  onReachable(): Promise<boolean>
 }

@@ -9,7 +9,8 @@ export class Loop {
   readonly #options: LoopOptions
   #isStopped = true
   #isWoken = false
-  #isHurried = false
+  /** Those who wait for the next turn to have ended. */
+  #awaiting: ((hasWorked: boolean) => void)[] = []
   #endSleep: (() => void) | null = null
   #ended: Promise<void> = Promise.resolve()
   #faults = 0
@@ -31,10 +32,16 @@ export class Loop {
     if (this.#faults === 0) this.#endSleep?.()
   }
 
-  /** As `wake`, also after a fault: the store is said to be back. */
-  tryAgain(): void {
-    this.#isHurried = true
-    this.#endSleep?.()
+  /**
+   * As `wake`, also after a fault: the store is said to be back. Resolves when a turn that began after this has ended: to whether it
+   * worked. False if there is none, because the loop has stopped.
+   */
+  tryAgain(): Promise<boolean> {
+    if (this.#isStopped) return Promise.resolve(false)
+    return new Promise((resolve) => {
+      this.#awaiting.push(resolve)
+      this.#endSleep?.()
+    })
   }
 
   /** Resolves when the turn being taken has ended. */
@@ -47,12 +54,15 @@ export class Loop {
   async #run(): Promise<void> {
     while (!this.#isStopped) {
       this.#isWoken = false
-      this.#isHurried = false
+      const awaiting = this.#awaiting
+      this.#awaiting = []
       const delayMs = await this.#turn()
-      if (this.#isStopped) return
-      const isWoken = this.#isHurried || (this.#isWoken && this.#faults === 0)
+      for (const resolve of awaiting) resolve(this.#faults === 0)
+      if (this.#isStopped) break
+      const isWoken = this.#awaiting.length > 0 || (this.#isWoken && this.#faults === 0)
       if (!isWoken) await this.#sleep(Math.min(delayMs, this.#options.longestSleepMs))
     }
+    for (const resolve of this.#awaiting) resolve(false)
   }
 
   /** The delay until the next turn. */

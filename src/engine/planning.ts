@@ -54,7 +54,7 @@ export class Planning {
       const isOfBurst = schedule.nextRunAt === burstAt
       // Waiting for what is known already would cost each of a thousand plans a turn of the event loop.
       let plan = isDue ? planFire(schedule, facts, now) : isOfBurst ? planAhead(schedule, facts) : null
-      if (plan !== null && isToLookUp(plan)) {
+      if (plan !== null && isToLookUp(plan, schedule)) {
         if (fault !== null) continue
         const askedAt = clock.monotonic()
         try {

@@ -18,6 +18,8 @@ export class RunObserver {
   readonly #unfinished = new Map<string, Known>()
   readonly #everCreated = new Set<string>()
   readonly #started = new Set<string>()
+  /** Attempts that were confirmed and not begun, while something kept their worker from giving them back: these count, too. */
+  readonly #cutOff = new Set<string>()
   readonly #findings: Findings
   readonly #options: ObserverOptions
 
@@ -103,8 +105,9 @@ export class RunObserver {
   /** I12: an attempt counts as lost only if it was begun, or something happened to its worker. */
   #checkBegun({ id, attempt, claimedAt, workerId }: Known): void {
     const { troubles } = this.#options
-    if (this.#started.has(`${id} ${attempt}`) || !troubles.wereNone(claimedAt, troubles.now)) return
-    this.#findings.violate("I12", `${id} lost attempt ${attempt}, which ${workerId} never began`)
+    if (this.#started.has(`${id} ${attempt}`)) return
+    if (!troubles.wereNone(claimedAt, troubles.now)) this.#cutOff.add(`${id} ${attempt}`)
+    else this.#findings.violate("I12", `${id} lost attempt ${attempt}, which ${workerId} never began`)
   }
 
   #checkConcurrency(run: Run): void {
@@ -162,9 +165,10 @@ export class RunObserver {
   #onGivenUp({ id, attempt }: Known): void {
     this.#findings.note("given up as lost")
     const numbers = Array.from({ length: attempt }, (_, index) => index + 1)
-    const begun = numbers.filter((number) => this.#started.has(`${id} ${number}`)).length
-    if (begun < LOST_MAX - 1)
-      this.#findings.violate("I12", `${id} was given up after ${begun} attempts that were begun`)
+    const keys = numbers.map((number) => `${id} ${number}`)
+    const counted = keys.filter((key) => this.#started.has(key) || this.#cutOff.has(key)).length
+    if (counted < LOST_MAX - 1)
+      this.#findings.violate("I12", `${id} was given up after ${counted} attempts that were begun or cut off`)
   }
 
   #keep(run: Known): void {
