@@ -2,6 +2,9 @@ import { ms } from "../rows.ts"
 import { CLAIMED_TYPES, claimedColumns, storyOf } from "../run-rows.ts"
 import { engineFunction } from "./engine-function.ts"
 
+/** Another claim is over in a few milliseconds, unless somebody else has locked the run. */
+const KEPT_BACK_MS = 100
+
 /**
  * Gives due runs to a worker: looks for them and locks them, shares out the places of their keys where any has one, and takes
  * them. The first row tells about the look, the others are the runs, numbered in the order they are to be given.
@@ -21,6 +24,7 @@ export const CLAIM = engineFunction({
     slots integer[];
     numbers bigint[];
     is_limited boolean;
+    is_kept_back boolean;
     due_count bigint;
     next_at float8;`,
   // A lock of the whole table is waited for here. The clock is read after that: else a lease could be over when it is given.
@@ -28,9 +32,9 @@ export const CLAIM = engineFunction({
     lock table belfry.runs in row exclusive mode;
     this_instant := date_trunc('milliseconds', clock_timestamp());
     ${look()}
+    ${shareKeys()}
     look := json_build_array(${ms("this_instant")}, due_count, next_at);
-    return next;
-    ${shareKeys()}`,
+    return next;`,
   // Each is found by its place in the table: its row is locked, so it is still there. What was running already is one whose
   // worker fell silent, and its story says so.
   body: `
@@ -135,14 +139,33 @@ function look(): string {
  *
  * At most as many places are taken as runs of the key are running. So the first that is free for the n-th is among that many
  * and n more: however high the limit is, the search is no longer.
+ *
+ * Runs of one key begin in their order. Where another claim is taking an earlier one at this moment, the later one is kept back: if
+ * there is room for both, the worker looks again soon.
  */
 function shareKeys(): string {
   return `
     if is_limited then
-      select array_agg(given.place), array_agg(given.slot), array_agg(given.number)
-      into places, slots, numbers
+      select array_agg(given.place) filter (where not given.is_kept_back),
+        array_agg(given.slot) filter (where not given.is_kept_back),
+        array_agg(given.number) filter (where not given.is_kept_back),
+        coalesce(bool_or(given.is_kept_back and given.concurrency_limit > 1), false)
+      into places, slots, numbers, is_kept_back
       from (
-        select d.place, d.number,
+        select d.place, d.number, d.concurrency_limit,
+          d.running is not null and d.state = 'pending' and exists (
+            select 1
+            from belfry.runs as earlier
+            where earlier.concurrency_key = d.concurrency_key
+              and earlier.state = 'pending'
+              and earlier.state in ('pending', 'running')
+              and earlier.claimable_at < d.claimable_at
+              and earlier.task = d.task
+              and earlier.priority = d.priority
+              -- One that its own limit holds up is in nobody's way.
+              and coalesce(earlier.concurrency_limit > d.running, true)
+              and earlier.ctid <> all (places)
+          ) as is_kept_back,
           case
             when d.running is null then null
             when d.state = 'running' and d.slot is not null then d.slot
@@ -164,7 +187,8 @@ function shareKeys(): string {
             )
           end as slot
         from (
-          select due.place, due.number, r.state, r.slot, r.concurrency_key, r.concurrency_limit, ${runningOf("r")} as running,
+          select due.place, due.number, r.state, r.slot, r.task, r.priority, r.claimable_at, r.concurrency_key, r.concurrency_limit,
+            ${runningOf("r")} as running,
             case
               when r.state = 'running' then 1
               else row_number() over (partition by r.concurrency_key, r.state order by due.number)
@@ -176,6 +200,9 @@ function shareKeys(): string {
           or d.running + d.turn <= d.concurrency_limit
         order by d.concurrency_key, slot
       ) as given;
+      if is_kept_back then
+        next_at := least(next_at, ${ms("this_instant")} + ${KEPT_BACK_MS});
+      end if;
     end if;`
 }
 

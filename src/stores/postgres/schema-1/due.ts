@@ -142,7 +142,8 @@ export const DUE = engineFunction({
     (
       select json_agg(json_build_array(u.id, u.state, u.attempt, u.failures, u.lost))
       from (
-        -- By runs_key, one state at a time: both together would be sorted, and a schedule may have 10,000 runs that wait.
+        -- By runs_key, one state at a time: both together would be sorted, and a schedule may have 10,000 runs that wait. Of those,
+        -- the longest due are the oldest.
         select r.id, r.state, r.attempt, r.failures, r.lost
         from (values ('pending'), ('running')) as unfinished(state)
         cross join lateral (
@@ -151,7 +152,7 @@ export const DUE = engineFunction({
           where r.concurrency_key = 'schedule:' || due.id
             and r.state = unfinished.state
             and r.state in ('pending', 'running')
-          order by r.created_at
+          order by r.claimable_at
           limit ${UNFINISHED_FACTS_MAX}
         ) as r
         order by r.created_at
