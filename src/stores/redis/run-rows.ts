@@ -1,5 +1,6 @@
 import type { RetryPolicy } from "../../core/backoff.ts"
 import type { Json } from "../../core/json.ts"
+import { storedJson } from "../../core/json.ts"
 import {
   ATTEMPTS_KEPT,
   type Attempt,
@@ -178,8 +179,13 @@ function attemptsOf(fields: RunFields): readonly Attempt[] {
   return attempts.slice(-ATTEMPTS_KEPT)
 }
 
+type AttemptRow = readonly [
+  ...(readonly [Attempt["attempt"], Attempt["workerId"], Attempt["dueAt"], Attempt["startedAt"]]),
+  ...(readonly [Attempt["endedAt"], Attempt["outcome"], Attempt["error"]]),
+]
+
 export function attemptOf(text: string): Attempt {
-  const [attempt, workerId, dueAt, startedAt, endedAt, outcome, error] = JSON.parse(text)
+  const [attempt, workerId, dueAt, startedAt, endedAt, outcome, error] = storedJson<AttemptRow>(text)
   return { attempt, workerId, dueAt, startedAt, endedAt, outcome, error }
 }
 
@@ -195,13 +201,13 @@ export function moreOf({ trigger, missed, retry, timeoutMs }: NewRun): string | 
 
 export function moreIn(text: string | null | undefined): More {
   if (text === null || text === undefined) return NOTHING_MORE
-  const more: unknown = JSON.parse(text)
+  const more: unknown = storedJson(text)
   if (typeof more === "object" && more !== null && !Array.isArray(more)) return more
   throw new TypeError(`more is ${text.slice(0, 80)}, which is not an object`)
 }
 
 export function jsonOf(text: string | null | undefined): Json {
-  return text === null || text === undefined ? null : (JSON.parse(text) as Json)
+  return text === null || text === undefined ? null : (storedJson(text) as Json)
 }
 
 /** Not a number where the text is none: then the record isn't what its type says. */

@@ -1,3 +1,4 @@
+import { storedJson } from "../../core/json.ts"
 import { progressOf } from "../../core/plan.ts"
 import { NO_RUNS, type Schedule, type ScheduleProgress, type ScheduleTally } from "../../core/schedule.ts"
 import { assertSoundSchedule } from "../../core/sound.ts"
@@ -32,7 +33,7 @@ type Definition = Omit<Schedule, keyof ScheduleProgress | keyof ScheduleTally | 
 
 export function scheduleOf(row: LongerRow): Schedule {
   try {
-    const schedule = partsOf(row, definitionOf(row[1]), JSON.parse(row[2]))
+    const schedule = partsOf(row, definitionOf(row[1]), storedJson(row[2]))
     assertSoundSchedule(schedule)
     return schedule
   } catch (error) {
@@ -43,7 +44,7 @@ export function scheduleOf(row: LongerRow): Schedule {
 /** Nothing, if it can't be. */
 function readable<T>(text: string | null): T {
   try {
-    return (JSON.parse(text ?? "") ?? {}) as T
+    return (storedJson(text ?? "") ?? {}) as T
   } catch {
     return {} as T
   }
@@ -106,7 +107,7 @@ const known = new Map<string, Definition>()
 function definitionOf(text: string): Definition {
   const found = known.get(text)
   if (found !== undefined) return found
-  const definition = JSON.parse(text) as Definition
+  const definition = storedJson(text) as Definition
   if (known.size >= KNOWN_MAX) known.clear()
   if (text.length <= KNOWN_TEXT_MAX) known.set(text, definition)
   return definition

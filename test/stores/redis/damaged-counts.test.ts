@@ -1,9 +1,9 @@
 import assert from "node:assert/strict"
-import { aClaim, aRun, type Run } from "belfry/store"
+import { aClaim, aRun, aSchedule, type Run } from "belfry/store"
 import { test } from "vitest"
 import { succeed } from "../../../src/core/run.ts"
 import { aPruning, aSkip } from "../../../src/store/laws/factories.ts"
-import { aPage, enqueued, idsOf } from "../../../src/store/laws/steps.ts"
+import { aPage, created, enqueued, idsOf, scheduleById } from "../../../src/store/laws/steps.ts"
 import { aFreshStore } from "./scratch.ts"
 
 /** What is counted of runs, and where those wait whose key is full, written past the store's door. */
@@ -109,4 +109,19 @@ test.each(["", "x", "\u0000"])("%j among the keys that runs wait for is in nobod
   await store.transition([ended(first)])
 
   assert.deepEqual(await given(), ["second"])
+})
+
+test.each([
+  ["run_count", "-1"],
+  ["last_run", "x"],
+])("a schedule whose %s was damaged is mended when it is written again", async (field, value) => {
+  const { store, client, prefix } = await aFreshStore()
+  const schedule = await created(store, aSchedule())
+  await client.hset(`${prefix}:schedules:${schedule.id}`, field, value)
+  const damaged = await scheduleById(store, schedule.id)
+
+  await store.putSchedule(schedule, damaged.version)
+
+  assert.match(damaged.lastError!, /can't be read/)
+  assert.equal((await scheduleById(store, schedule.id)).lastError, null)
 })

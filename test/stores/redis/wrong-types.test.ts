@@ -130,3 +130,49 @@ describe("a key that belongs to all", () => {
     assert.ok(error.message.includes(`${prefix}:${name} is a list instead of a `), error.message)
   })
 })
+
+test("the keys that are waited for: no run is half changed, and all goes on when they are mended", async () => {
+  const { store, client, prefix } = await aFreshStore()
+  const limited = () => aRun({ concurrencyKey: "key", concurrencyLimit: 1 })
+  const [first, second] = [await enqueued(store, limited()), await enqueued(store, limited())]
+  const { runs } = await store.claim(aClaim())
+  const end = runs.map((run) => succeed(run, { message: null, details: null }))
+  await client.del(`${prefix}:parked`)
+  await client.hset(`${prefix}:parked`, "a", "b")
+
+  for (const call of [store.transition(end), store.claim(aClaim())])
+    await rejectsWith("BELFRY_STORE_UNFIT", call, /parked is a hash instead of a set/)
+  await client.del(`${prefix}:parked`)
+  await client.sadd(`${prefix}:parked`, "key")
+  const answers = await store.transition(end)
+  const next = await store.claim(aClaim())
+
+  assert.deepEqual(answers, [{ outcome: "done" }])
+  assert.deepEqual([runs[0]!.id, next.runs[0]!.id], [first.id, second.id])
+})
+
+test("a line of a log that can't be read is told as such, and the others are read", async () => {
+  const { store, client, prefix } = await aFreshStore()
+  const run = await enqueued(store, aRun())
+  const lines = [1, 2, 3, 4].map((number) => ({ ...aLogLine(run.id), attempt: 1, number }))
+  await store.appendLogs(lines)
+  const key = `${prefix}:logs:${run.id}`
+  const members = await client.zrange(key, "0", "-1")
+  await client.zrem(key, members[1]!, members[2]!)
+  const scoreOf = (number: number) => String(2 ** 32 + number)
+  await client.zadd(key, scoreOf(2), "x")
+  await client.zadd(key, scoreOf(3), '2026-01-01T00:00:00.000Z {"level":1}')
+
+  const first = await store.readLogs({ runId: run.id, after: null, limit: 2 })
+  const rest = await store.readLogs({ runId: run.id, after: first[1]!, limit: 10 })
+
+  const told = [...first, ...rest].map(({ attempt, number, message }) => [attempt, number, message])
+  const { message } = lines[0]!
+  const unreadable = "This line can't be read"
+  assert.deepEqual(told, [
+    [1, 1, message],
+    [1, 2, unreadable],
+    [1, 3, unreadable],
+    [1, 4, message],
+  ])
+})

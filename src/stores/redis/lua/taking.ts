@@ -22,7 +22,7 @@ end
 -- Arithmetic on anything else would end the script, and nobody would be given anything.
 local function is_sound(run)
   local further = run[FURTHER]
-  return tonumber(run[ATTEMPT] or 0) and tonumber(run[LIMIT] or 0) and tonumber(further and further[THEN.lost] or 0)
+  return count_in(run[ATTEMPT]) and count_in(run[LIMIT]) and count_in(further and further[THEN.lost])
 end
 
 local function fail_unsound(id)

@@ -1,4 +1,12 @@
 /**
+ * Ends a script before it writes anything, where the keys that are waited for can't be kept: an error in its middle would leave runs
+ * that are half changed.
+ */
+export const BEFORE_WRITING = `
+call('SCARD', prefix .. ':parked')
+`
+
+/**
  * When a run with a key ends or waits again, as many that wait for that key come back to their queues as it has room for. Needs
  * `RUNS` before it.
  */

@@ -7,6 +7,7 @@ import { unreadableBecause } from "../../shared/apart.ts"
 import type { Connection } from "../connection.ts"
 import { RUNS } from "../lua/runs.ts"
 import { TAKING } from "../lua/taking.ts"
+import { BEFORE_WRITING } from "../lua/unparking.ts"
 import { STORIES } from "../lua/whole-runs.ts"
 import { type ClaimedRow, claimedRunOf } from "../run-claimed.ts"
 import { runningOnce, SLICE, scriptOf } from "../script.ts"
@@ -72,6 +73,7 @@ const CLAIM = scriptOf(
   STORIES,
   QUEUES,
   TAKING,
+  BEFORE_WRITING,
   `
 local examined = 0
 

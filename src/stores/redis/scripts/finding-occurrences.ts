@@ -1,3 +1,4 @@
+import { storedJson } from "../../../core/json.ts"
 import type { Missed, RunState } from "../../../core/run.ts"
 import type { OccurrencePage, OccurrenceRecord } from "../../../store/store.ts"
 import type { Connection } from "../connection.ts"
@@ -73,7 +74,7 @@ function recordOf([id, state, more, scheduledFor]: Row): OccurrenceRecord {
 /** One that can't be read stands for its own instant. */
 function missedOf(text: string | null): Missed | null {
   try {
-    return text === null ? null : ((JSON.parse(text) as { missed?: Missed }).missed ?? null)
+    return text === null ? null : ((storedJson(text) as { missed?: Missed }).missed ?? null)
   } catch {
     return null
   }

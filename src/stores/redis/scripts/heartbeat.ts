@@ -1,3 +1,4 @@
+import { storedJson } from "../../../core/json.ts"
 import type { Heartbeat, HeartbeatAnswer, HeldRun, Worker } from "../../../store/store.ts"
 import { readableWorker } from "../../shared/readable-worker.ts"
 import type { Connection } from "../connection.ts"
@@ -132,7 +133,7 @@ export async function findWorkers(
 
 function aboutOf(text: string): object {
   try {
-    return Object(JSON.parse(text))
+    return Object(storedJson(text))
   } catch {
     return {}
   }

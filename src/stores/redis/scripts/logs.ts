@@ -1,3 +1,4 @@
+import { storedJson } from "../../../core/json.ts"
 import type { LogLine, LogPage, StoredLogLine } from "../../../store/store.ts"
 import { jsonText } from "../../shared/apart.ts"
 import type { Connection } from "../connection.ts"
@@ -35,7 +36,9 @@ end
 const READ = scriptOf(
   KEYS,
   `
-local lines = redis.pcall('ZRANGEBYSCORE', prefix .. ':logs:' .. ARGV[1], '(' .. ARGV[2], '+inf', 'LIMIT', 0, ARGV[3])
+local lines = redis.pcall(
+  'ZRANGEBYSCORE', prefix .. ':logs:' .. ARGV[1], '(' .. ARGV[2], '+inf', 'WITHSCORES', 'LIMIT', 0, ARGV[3]
+)
 return lines.err and {} or lines
 `,
 )
@@ -54,12 +57,29 @@ export async function readLines(
   { runId, after, limit }: LogPage,
 ): Promise<readonly StoredLogLine[]> {
   const from = after === null ? -1 : scoreOf(after)
-  const members = await connection.run<readonly string[]>(READ, [runId, from, limit])
-  return members.map((member) => {
-    const space = member.indexOf(" ")
-    const line = JSON.parse(member.slice(space + 1)) as Omit<StoredLogLine, "at">
-    return { ...line, at: instantIn(member.slice(0, space))! }
-  })
+  const found = await connection.run<readonly string[]>(READ, [runId, from, limit])
+  return found.flatMap((member, index) => (index % 2 === 0 ? [lineOf(member, Number(found[index + 1]))] : []))
+}
+
+/** Its place is in the score, so that the lines after one that can't be read are found. */
+function lineOf(member: string, score: number): StoredLogLine {
+  const space = member.indexOf(" ")
+  const attempt = Math.floor(score / ATTEMPT)
+  const place = { attempt, number: score - attempt * ATTEMPT }
+  const at = instantIn(member.slice(0, space))
+  const line = readable(member.slice(space + 1))
+  if (line !== null && at !== null && Number.isFinite(at)) return { ...line, ...place, at }
+  return { ...place, at: 0, level: "warn", message: "This line can't be read", fields: null }
+}
+
+function readable(text: string): Pick<StoredLogLine, "level" | "message" | "fields"> | null {
+  try {
+    const { level, message, fields } = storedJson<StoredLogLine>(text)
+    const isLine = typeof level === "string" && typeof message === "string"
+    return isLine ? { level, message, fields: fields ?? null } : null
+  } catch {
+    return null
+  }
 }
 
 function scoreOf({ attempt, number }: { readonly attempt: number; readonly number: number }): number {

@@ -41,8 +41,13 @@ if #tags > 0 then
   call('HSET', key, 'tags', cjson.encode(tags))
 end
 write_progress(key, 3, whole(version), {})
-if not number_or(call('HGET', key, 'run_count')) then
+-- What its hash tells of its runs is mended, too.
+local runs, last_run = unpack(call('HMGET', key, 'run_count', 'last_run'))
+if not runs or not count_in(runs) then
   call('HSET', key, 'run_count', 0)
+end
+if last_run and not ms_of(last_run) then
+  call('HDEL', key, 'last_run')
 end
 if ARGV[4] == '' then
   call('ZREM', prefix .. ':due', id)

@@ -5,7 +5,7 @@ import type { Connection } from "../connection.ts"
 import { type Args, Kinds } from "../kinds.ts"
 import { KINDS } from "../lua/kinds.ts"
 import { RUNS } from "../lua/runs.ts"
-import { UNPARKING } from "../lua/unparking.ts"
+import { BEFORE_WRITING, UNPARKING } from "../lua/unparking.ts"
 import { STORIES } from "../lua/whole-runs.ts"
 import { answeringOnce, answersOf, scriptOf, slicesOf } from "../script.ts"
 
@@ -139,6 +139,7 @@ const CHANGE = scriptOf(
   ENDS,
   KINDS,
   CHANGING,
+  BEFORE_WRITING,
   `
 local function change(at)
   local kind, id = kinds[ARGV[at]], ARGV[at + 1]
