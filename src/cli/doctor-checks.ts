@@ -86,20 +86,12 @@ function isActive({ enabled, paused, finishedAt }: ScheduleView): boolean {
   return enabled && paused === null && finishedAt === null
 }
 
-const BROKEN_TOLD = 20
-
 /** Each by its name: what is wrong with one says nothing about the others. */
 function brokenChecks(broken: ReturnType<typeof sortedOut>["broken"]): readonly Check[] {
   if (broken.length === 0) return [ok("broken", "every schedule can be planned")]
-  const told = broken
-    .slice(0, BROKEN_TOLD)
-    .map(({ id, problem: why, unread }) =>
-      problem("broken", `${id} can't be planned: ${why}`, mendingWords(id, unread)),
-    )
-  const more = broken.length - told.length
-  return more === 0
-    ? told
-    : [...told, problem("broken", `and ${more} more`, "See: belfry schedule list --status broken")]
+  return broken.map(({ id, problem: why, unread }) =>
+    problem("broken", `${id} can't be planned: ${why}`, mendingWords(id, unread)),
+  )
 }
 
 function mendingWords(id: string, unread: readonly string[]): string {

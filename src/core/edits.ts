@@ -25,13 +25,26 @@ export function isEdited(schedule: Schedule): schedule is EditedSchedule {
 /** All edits in their order, as one plan. What came due after the last of them is left for the next plan. */
 export function planEdits(schedule: EditedSchedule, facts: FireFacts): FirePlan {
   const { edits, ...current } = schedule
-  let plan = planOf({ ...current, ...edits[0].was }, {})
+  let plan = planOf(notDueByEdits({ ...current, ...edits[0].was }), {})
   edits.forEach((edit, index) => {
     const known = factsAfter(facts, plan)
     const next: State = edits[index + 1]?.was ?? current
     plan = followedBy({ ...current, ...edit.was }, plan, (before) => planEdit(before, edit, next, known))
   })
   return plan
+}
+
+/** The first edit made it due at once: when it would be due without. */
+function notDueByEdits(schedule: Schedule): Schedule {
+  const { coveredUntil, lastError } = schedule
+  if (coveredUntil === null || lastError !== null) return schedule
+  try {
+    const { nextRunAt } = planAnew(schedule, coveredUntil)
+    return { ...schedule, nextRunAt }
+  } catch {
+    // It couldn't be planned before the edits; they may mend it.
+    return schedule
+  }
 }
 
 function planEdit(before: Schedule, edit: Edit, next: State, facts: FireFacts): FirePlan {

@@ -63,7 +63,7 @@ export function storableJson(json: string): string {
 }
 
 /** Reads the text, not the value: that takes no stack, however deep it is. */
-export function isTooDeep(json: string): boolean {
+export function isTooDeep(json: string, max = JSON_DEPTH_MAX): boolean {
   let depth = 0
   let isInText = false
   for (let index = 0; index < json.length; index++) {
@@ -73,8 +73,32 @@ export function isTooDeep(json: string): boolean {
       else if (character === '"') isInText = false
     } else if (character === '"') isInText = true
     else if (character === "[" || character === "{") {
-      if (++depth > JSON_DEPTH_MAX) return true
+      if (++depth > max) return true
     } else if (character === "]" || character === "}") depth--
+  }
+  return false
+}
+
+/** How deep a record may be that holds a payload. */
+const RECORD_DEPTH_MAX = JSON_DEPTH_MAX + 8
+
+/**
+ * JSON that a store has kept. What is nested deeper than any door lets in was written past them, and could neither be stored again
+ * nor be shown: it is as good as no JSON.
+ */
+export function storedJson<T>(text: string): T {
+  if (hasManyBrackets(text) && isTooDeep(text, RECORD_DEPTH_MAX))
+    throw new SyntaxError(`it is nested deeper than ${RECORD_DEPTH_MAX} levels`)
+  return JSON.parse(text) as T
+}
+
+/** Nearly no text has, and these are counted quickly. */
+function hasManyBrackets(text: string): boolean {
+  if (text.length <= 2 * RECORD_DEPTH_MAX) return false
+  let count = 0
+  for (const bracket of ["[", "{"]) {
+    for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1))
+      if (++count > RECORD_DEPTH_MAX) return true
   }
   return false
 }

@@ -34,8 +34,10 @@ export const RUN_ID: Kind<string> = textLike(
 /** To look something up by: what SQL has written past our doors is found, too. */
 export const LOOKUP: Kind<string> = text({ min: 1, max: 300 })
 
+export const KEY_MAX = 255
+
 /** Of a user's own: `key`, `concurrency.key`. */
-export const KEY: Kind<string> = text({ min: 1, max: 255 })
+export const KEY: Kind<string> = text({ min: 1, max: KEY_MAX })
 
 export const OWNER: Kind<string> = text({ min: 1, max: 200 })
 export const TAG: Kind<string> = text({ min: 1, max: 100 })

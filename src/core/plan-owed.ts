@@ -115,16 +115,20 @@ function obstacleTo(schedule: Schedule, facts: FireFacts, added: readonly NewRun
   if (schedule.overlap.policy === "skip" && oldest !== undefined) {
     return { reason: "overlap", message: `Still unfinished: ${oldest.id}` } as const
   }
-  const performable = schedule.maxConcurrentRuns ?? 1
-  // Nobody sees more than that many: there a queue is full, whatever its limit.
-  const room = Math.min(performable + schedule.overlap.limit, UNFINISHED_FACTS_MAX)
-  if (schedule.overlap.policy === "queue" && unfinished >= room) {
+  if (schedule.overlap.policy === "queue" && isQueueFull(schedule, unfinished)) {
     return {
       reason: "capacity",
       message: `${unfinished} runs are unfinished and ${schedule.overlap.limit} may wait`,
     } as const
   }
   return null
+}
+
+/** Whether no run more may wait, where so many are unfinished. */
+export function isQueueFull({ overlap, maxConcurrentRuns }: Schedule, unfinished: number): boolean {
+  const performable = maxConcurrentRuns ?? 1
+  // Nobody sees more than that many: there a queue is full, whatever its limit.
+  return unfinished >= Math.min(performable + overlap.limit, UNFINISHED_FACTS_MAX)
 }
 
 function replacedBy(schedule: Schedule, facts: FireFacts): readonly RunChange[] {

@@ -35,7 +35,7 @@ export const DST = made(
 )
 
 /** Well below what a plan sees of unfinished runs (`UNFINISHED_FACTS_MAX`), so that a full queue is noticed. */
-const QUEUE_MAX = 50
+export const QUEUE_MAX = 50
 
 export const OVERLAP_POLICY: Kind<Overlap["policy"]> = choice("skip", "queue", "replace", "allow")
 

@@ -128,7 +128,7 @@ describe("what can't be read is told with its place, its value and what is allow
       lastErrorOf({ triggers }),
       `triggers is ${JSON.stringify(triggers).slice(0, 80)}, which can't be read; write a list of at most 250.`,
     )
-    assert.match(lastErrorOf({ paused: undefined })!, /^paused is undefined, which can't be read/)
+    assert.match(lastErrorOf({ paused: undefined })!, /^paused is missing, which can't be read/)
   })
 
   test("or, of what the store itself couldn't read, with the words of the store", () => {

@@ -1,7 +1,8 @@
 import { DURATION_MAX } from "./duration.ts"
 import { BelfryError } from "./errors.ts"
 import { isInstant, SECOND } from "./instant.ts"
-import type { Schedule } from "./schedule.ts"
+import type { Pause, Schedule } from "./schedule.ts"
+import { shownJson } from "./shown.ts"
 import type { Trigger } from "./timetable.ts"
 
 /**
@@ -20,11 +21,12 @@ export function assertReadable(schedule: Schedule): void {
       isRecord(override) &&
       isInstant(override.scheduledFor) &&
       isInstantOrNull(override.dueAt) &&
-      ["undefined", "boolean"].includes(typeof override.isNext)
+      ["undefined", "boolean"].includes(typeof override.isNext) &&
+      isRemark(override.reason) &&
+      isRemark(override.by)
     if (!isFit) throw unreadable(`overrides[${index}]`, override, OVERRIDE_FORM)
   })
-  if (paused !== null && !(isRecord(paused) && isInstant(paused.at) && isInstantOrNull(paused.until)))
-    throw unreadable("paused", paused, PAUSE_FORM)
+  if (paused !== null && !isPause(paused)) throw unreadable("paused", paused, PAUSE_FORM)
   assertInstantOrNull("createdAt", createdAt)
   assertInstantOrNull("coveredUntil", coveredUntil)
   assertInstantOrNull("nextRunAt", nextRunAt)
@@ -36,6 +38,21 @@ const TRIGGER_FORMS =
   'or {"kind": "at", "at": ms}'
 const OVERRIDE_FORM = '{"scheduledFor": ms, "dueAt": ms or null}'
 const PAUSE_FORM = '{"at": ms, "until": ms or null}'
+
+function isPause(paused: Pause): boolean {
+  return (
+    isRecord(paused) &&
+    isInstant(paused.at) &&
+    isInstantOrNull(paused.until) &&
+    isRemark(paused.reason) &&
+    isRemark(paused.by)
+  )
+}
+
+/** Whoever writes past our door may leave it out. */
+function isRemark(value: unknown): boolean {
+  return value === undefined || value === null || typeof value === "string"
+}
 
 function isTrigger(trigger: Trigger): boolean {
   if (!isRecord(trigger)) return false
@@ -74,9 +91,8 @@ function assertList(name: string, value: unknown): asserts value is readonly unk
 }
 
 function unreadable(what: string, value: unknown, allowed: string): BelfryError {
-  const shown = JSON.stringify(value)?.slice(0, 80) ?? String(value)
   return new BelfryError(
     "BELFRY_SCHEDULE_INVALID",
-    `${what} is ${shown}, which can't be read; write ${allowed}.`,
+    `${what} is ${shownJson(value)}, which can't be read; write ${allowed}.`,
   )
 }

@@ -276,6 +276,9 @@ export function cancel(run: RunRef, why: { reason: string | null; by: string | n
   return { ...stepOf(run, "cancelled", run.state === "running" ? "cancelled" : null), ...why }
 }
 
+/** Why a run was cancelled that gave way to one by hand. */
+export const REPLACED_BY_HAND = "Replaced by a run that was triggered"
+
 /** An operator's second chance for a run that ended badly: the same run, so the same idempotency key. */
 export function retry(run: RunRef, by: string | null, reason: string | null = null): RunChange | null {
   if (run.state !== "failed" && run.state !== "cancelled") return null

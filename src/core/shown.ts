@@ -8,6 +8,18 @@ export function shown(value: unknown): string {
   }
 }
 
+/** The beginning of what a database holds, as it is written there. */
+export function shownJson(value: unknown): string {
+  // JSON has no word for a number that is none.
+  if (typeof value === "number") return String(value)
+  try {
+    return JSON.stringify(value)?.slice(0, SHOWN_MAX) ?? "missing"
+  } catch {
+    // Nested so deep that it can't be written again.
+    return shown(value)
+  }
+}
+
 /** What `String` makes of it, or a few words where that throws: for messages that must never fail their writer. */
 export function textFrom(value: unknown): string {
   try {

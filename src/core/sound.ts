@@ -2,6 +2,7 @@ import { assertReadable } from "./readable.ts"
 import type { Attempt, Run } from "./run.ts"
 import { RUN_STATES, type RunState } from "./run-states.ts"
 import type { Schedule } from "./schedule.ts"
+import { shownJson } from "./shown.ts"
 
 /**
  * A database gives back whatever somebody wrote into it, also past our door. These check that a record is what its type says, so
@@ -174,7 +175,5 @@ function instantOrNull(name: string, value: unknown): void {
 }
 
 function unsound(name: string, value: unknown, allowed: string): TypeError {
-  // JSON has no word for a number that is none.
-  const shown = typeof value === "number" ? String(value) : (JSON.stringify(value)?.slice(0, 80) ?? "missing")
-  return new TypeError(`${name} is ${shown}, which is not ${allowed}`)
+  return new TypeError(`${name} is ${shownJson(value)}, which is not ${allowed}`)
 }

@@ -15,7 +15,7 @@ import {
 import { HOUR } from "./instant.ts"
 import { NO_FACTS } from "./plan.ts"
 import { OVERRIDES_MAX, type Schedule } from "./schedule.ts"
-import { move, pause, planAnew, restore, resume, skip, skipNext } from "./steer.ts"
+import { move, pause, planAnew, restore, resume, skip } from "./steer.ts"
 
 const why = { reason: "holiday", by: "ada" }
 const NOW = at("08:10")
@@ -202,13 +202,13 @@ describe("move", () => {
   })
 })
 
-describe("skipNext", () => {
+describe("skip without a time", () => {
   const leftOut = (schedule: Schedule) =>
-    progressAfter(skipNext(schedule, why, NOW)).overrides.map(({ scheduledFor }) => clock(scheduledFor))
+    progressAfter(skip(schedule, null, why, NOW)).overrides.map(({ scheduledFor }) => clock(scheduledFor))
 
   test("leaves out the next occurrence that isn't left out already", () => {
-    const once = applied(aSchedule(), skipNext(aSchedule(), why, NOW))
-    const twice = applied(once, skipNext(once, why, NOW))
+    const once = applied(aSchedule(), skip(aSchedule(), null, why, NOW))
+    const twice = applied(once, skip(once, null, why, NOW))
 
     assert.deepEqual([leftOut(aSchedule()), leftOut(once)], [["09:00"], ["09:00", "10:00"]])
     assert.deepEqual(leftOut(twice), ["09:00", "10:00", "11:00"])
@@ -218,7 +218,7 @@ describe("skipNext", () => {
     const schedule = aSchedule({ at: at("09:00") }, { overrides: [skipped("09:00")] })
 
     assert.equal(
-      thrownBy(() => skipNext(schedule, why, NOW)).message,
+      thrownBy(() => skip(schedule, null, why, NOW)).message,
       'Schedule "report" has no occurrence to come.',
     )
   })

@@ -70,18 +70,12 @@ function upToNow(schedule: Schedule, now: Instant): Schedule {
   return { ...schedule, coveredUntil, overrides }
 }
 
-/** Leaves out one occurrence to come: the given one, or the next. */
+/** Leaves out one occurrence to come: the given one, or the next that isn't left out already. */
 export function skip(schedule: Schedule, scheduledFor: Instant | null, why: Why, now: Instant): FirePlan {
-  const occurrence = occurrenceToCome(schedule, scheduledFor, now)
+  const asked = occurrenceToCome(schedule, scheduledFor, now)
+  const occurrence = scheduledFor === null ? nextToRun(schedule, asked.scheduledFor - 1) : asked
+  if (occurrence === null) throw refusedStep(schedule, `Schedule "${schedule.id}" has no occurrence to come.`)
   return withOverride(schedule, { scheduledFor: occurrence.scheduledFor, dueAt: null, ...why }, now)
-}
-
-/** Leaves out the next occurrence that isn't left out already. */
-export function skipNext(schedule: Schedule, why: Why, now: Instant): FirePlan {
-  const first = occurrenceToCome(schedule, null, now)
-  const next = nextToRun(schedule, first.scheduledFor - 1)
-  if (next === null) throw refusedStep(schedule, `Schedule "${schedule.id}" has no occurrence to come.`)
-  return skip(schedule, next.scheduledFor, why, now)
 }
 
 /** Another time for one occurrence; it keeps its identity, so it can't pass its neighbours. */

@@ -4,6 +4,7 @@ import { nextOccurrence, previousOccurrence } from "./cron/search.ts"
 import { BelfryError } from "./errors.ts"
 import { EARLIEST, type Instant, LATEST } from "./instant.ts"
 import type { UnreadOptions } from "./unread-options.ts"
+import { zoneNamed } from "./zone.ts"
 
 /** When a schedule occurs, as plain data; several triggers add up, and the same instant twice is one occurrence. */
 export interface Timetable {
@@ -28,7 +29,9 @@ const NEVER = Number.POSITIVE_INFINITY
 
 /** The first nominal instant strictly after `after`. Preview and firing both ask here, so they can't disagree. */
 export function nextInTimetable(timetable: Timetable, after: Instant): Instant | null {
-  const { triggers, startsAt, endsAt } = timetable
+  const { triggers, timezone, startsAt, endsAt } = timetable
+  // Also where no trigger needs it: everything that is shown of the schedule does.
+  zoneNamed(timezone)
   const from = Math.max(after, (startsAt ?? EARLIEST) - 1)
   let next = NEVER
   for (const trigger of triggers) next = Math.min(next, nextOf(timetable, trigger, from))

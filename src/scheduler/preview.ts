@@ -1,4 +1,5 @@
 import { BelfryError } from "../core/errors.ts"
+import { foreseen } from "../core/foreseen.ts"
 import { formatInstant, type Instant } from "../core/instant.ts"
 import { passedBy, upcomingAfter } from "../core/occurrence.ts"
 import type { Schedule } from "../core/schedule.ts"
@@ -18,10 +19,11 @@ const PASSED_OVER_MAX = 100_000
  * they had been: the schedule may be spent by then.
  */
 export function upcoming(
-  schedule: Schedule,
+  stored: Schedule,
   now: Instant,
   { count, after }: { count: number; after: Instant | null },
 ): readonly OccurrenceView[] {
+  const schedule = foreseen(stored)
   const found: OccurrenceView[] = []
   const from = settledBy(schedule, now)
   let { firedCount } = schedule

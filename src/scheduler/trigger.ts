@@ -5,10 +5,11 @@ import { type Json, toPayload } from "../core/json.ts"
 import { flag, instant, payload, remark } from "../core/kinds.ts"
 import { requestOf } from "../core/new-run.ts"
 import type { PriorityOption, When } from "../core/options.ts"
+import { isQueueFull } from "../core/plan-owed.ts"
 import { OVERLAP_POLICY, PRIORITY } from "../core/policies.ts"
-import { cancel, type NewRun, type Run, UNFINISHED } from "../core/run.ts"
+import { cancel, type NewRun, REPLACED_BY_HAND, type Run, UNFINISHED } from "../core/run.ts"
 import type { Overlap, Schedule } from "../core/schedule.ts"
-import { skipNext } from "../core/steer.ts"
+import { skip } from "../core/steer.ts"
 import { readFacts } from "../engine/facts.ts"
 import type { AnyTask } from "../engine/task.ts"
 import { accepted } from "../store/refused.ts"
@@ -25,12 +26,12 @@ export interface TriggerNowOptions extends Because {
   readonly insteadOfNext?: boolean
   /** The instant the run is for, its `scheduledFor`; not in the future. None unless said. */
   readonly asOf?: When
-  /** Instead of the schedule's own policy. `replace` cancels what is unfinished; nothing else does. */
+  /** Instead of the schedule's own policy. */
   readonly overlap?: Overlap["policy"]
 }
 
 export interface TriggerNowResult {
-  /** `skipped`: the overlap policy is `skip` and `runId` is still unfinished. */
+  /** `skipped`: by the overlap policy, because `runId` is unfinished. */
   readonly outcome: "created" | "skipped"
   readonly runId: string
 }
@@ -56,7 +57,8 @@ export async function triggerNow(
   for (let tries = 0; tries < TRIES; tries++) {
     const schedule = await requireSchedule(store, about.scheduleId)
     const run = await checkedRun(store, schedule, about, given)
-    if (given.overlap === "replace") await cancelUnfinished(store, schedule, given.by ?? null)
+    const holder = await makeRoom(store, schedule, given)
+    if (holder !== null) return { outcome: "skipped", runId: holder }
     const result = given.insteadOfNext ? await insteadOfNext(store, schedule, run) : await beside(store, run)
     if (result !== null) return result
   }
@@ -81,7 +83,7 @@ async function checkedRun(
   const check = given.payload === undefined ? checkStoredPayload : checkPayload
   await check(tasks, schedule.task, payload)
   const now = await store.now()
-  if (given.insteadOfNext) skipNext(schedule, NO_REASON, now)
+  if (given.insteadOfNext) skip(schedule, null, NO_REASON, now)
   return manualRun(schedule, { id: runId, payload, now }, given)
 }
 
@@ -98,7 +100,7 @@ async function insteadOfNext(
 ): Promise<TriggerNowResult | null> {
   const { reason, by } = run
   const { outcome } = await trySteer(store, schedule, (stored, _facts, now) => ({
-    ...skipNext(stored, { reason, by }, now),
+    ...skip(stored, null, { reason, by }, now),
     runs: [run],
   }))
   if (outcome === "done") return { outcome: "created", runId: run.id }
@@ -157,10 +159,17 @@ function instantPassed(id: string, asOf: Instant, now: Instant): Instant {
   )
 }
 
-/** Ends what is unfinished of a schedule, so that a run by hand takes its place. */
-async function cancelUnfinished(store: Store, schedule: Schedule, by: string | null): Promise<void> {
-  const why = { reason: "Replaced by a run that was triggered", by }
+/**
+ * With `replace`, ends what is unfinished, so that the run by hand takes its place. With `queue`, says by its oldest run that the
+ * queue is full; two who ask at the same moment may both find room. The other policies are kept by the run's live key.
+ */
+async function makeRoom(store: Store, schedule: Schedule, given: GivenTriggerNow): Promise<string | null> {
+  const policy = given.overlap ?? schedule.overlap.policy
+  if (policy !== "replace" && policy !== "queue") return null
   const { unfinished } = await readFacts(store, schedule)
+  if (policy === "queue") return isQueueFull(schedule, unfinished.length) ? unfinished[0]!.id : null
+  const why = { reason: REPLACED_BY_HAND, by: given.by ?? null }
   const cancels = unfinished.map((run) => cancel(run, why)).filter((change) => change !== null)
   if (cancels.length > 0) await store.transition(cancels)
+  return null
 }

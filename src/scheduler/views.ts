@@ -1,8 +1,8 @@
+import { foreseen } from "../core/foreseen.ts"
 import type { Instant } from "../core/instant.ts"
 import type { Json } from "../core/json.ts"
 import { type Rhythm, silentForMs } from "../core/liveness.ts"
 import { describeTriggers } from "../core/new-run.ts"
-import { nextToRunAt } from "../core/occurrence.ts"
 import { isOverridden } from "../core/reconcile.ts"
 import type { AttemptOutcome, Progress, Run, RunState, TriggeredBy } from "../core/run.ts"
 import {
@@ -61,7 +61,8 @@ export interface ScheduleView extends Omit<ScheduleDefinition, "startsAt" | "end
 }
 
 /** `offered`: the tasks of the workers that are online. */
-export function scheduleView(schedule: Schedule, offered: ReadonlySet<string>): ScheduleView {
+export function scheduleView(stored: Schedule, offered: ReadonlySet<string>): ScheduleView {
+  const schedule = foreseen(stored)
   const {
     version: _version,
     coveredUntil: _coveredUntil,
@@ -76,7 +77,7 @@ export function scheduleView(schedule: Schedule, offered: ReadonlySet<string>): 
     triggers: schedule.triggers.map(triggerView),
     startsAt: dateOf(schedule.startsAt),
     endsAt: dateOf(schedule.endsAt),
-    nextRunAt: dateOf(nextToRunAt(schedule)),
+    nextRunAt: dateOf(schedule.nextRunAt),
     lastRunAt: dateOf(schedule.lastRunAt),
     finishedAt: dateOf(schedule.finishedAt),
     problems: problemsOf(schedule, offered),

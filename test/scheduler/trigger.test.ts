@@ -184,3 +184,35 @@ describe("trigger now", () => {
     await assert.rejects(schedules.trigger("s", { payload: 10n }), { code: "BELFRY_PAYLOAD_INVALID" })
   })
 })
+
+describe("the schedule's own policy holds", () => {
+  async function triggered(overlap: "skip" | "queue" | "replace" | "allow", times: number) {
+    const { schedules, runs } = await fixture()
+    // Nobody performs it, so its runs stay unfinished.
+    await schedules.create("s", { task: "elsewhere", cron: "0 * * * *", overlap })
+    const answers = []
+    for (let time = 0; time < times; time++) answers.push(await schedules.trigger("s"))
+    return { answers, states: (await runs.list()).map(({ state }) => state).reverse() }
+  }
+
+  test.each([
+    ["skip", ["created", "skipped", "skipped"], ["pending"]],
+    ["queue", ["created", "created", "skipped"], ["pending", "pending"]],
+    ["replace", ["created", "created", "created"], ["cancelled", "cancelled", "pending"]],
+    ["allow", ["created", "created", "created"], ["pending", "pending", "pending"]],
+  ] as const)("%s", async (overlap, outcomes, states) => {
+    const done = await triggered(overlap, 3)
+
+    assert.deepEqual(
+      done.answers.map(({ outcome }) => outcome),
+      outcomes,
+    )
+    assert.deepEqual(done.states, states)
+  })
+
+  test("where the queue is full, the oldest run is named", async () => {
+    const { answers } = await triggered("queue", 3)
+
+    assert.equal(answers[2]!.runId, answers[0]!.runId)
+  })
+})

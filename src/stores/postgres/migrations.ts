@@ -43,6 +43,7 @@ export async function migrate(
   { schema, where }: { schema: string; where: string },
   migrations: readonly string[] = MIGRATIONS,
 ): Promise<void> {
+  await assertOwnNamesFirst(client, where)
   // Without a lock first: nearly always there is nothing to do, and then nobody waits.
   if (isCurrent(await schemaOf(client, schema), migrations, where)) return
   await client.query({ text: "begin" })
@@ -70,6 +71,26 @@ export async function migrate(
     await client.query({ text: "rollback" }).catch(() => undefined)
     throw error
   }
+}
+
+/**
+ * Outside our functions, `=` means what the session's `search_path` says. If that names another schema before PostgreSQL's own,
+ * whoever may create operators there would have them run with Belfry's rights.
+ */
+async function assertOwnNamesFirst(client: Queryable, where: string): Promise<void> {
+  const first = `
+    select s.name
+    from pg_catalog.unnest(pg_catalog.current_schemas(true)) with ordinality as s(name, place)
+    where s.name OPERATOR(pg_catalog.!~) '^pg_temp'
+    order by s.place
+    limit 1`
+  const name = await answerTo(client, first)
+  if (name === "pg_catalog") return
+  throw new BelfryError(
+    "BELFRY_STORE_UNFIT",
+    `On ${where} the search_path has "${name}" before pg_catalog: whoever may create operators there could act as Belfry's user.`,
+    { remedy: "Leave pg_catalog out of the search_path (it is then searched first), or name it first." },
+  )
 }
 
 /** Not "if not exists", which asks for the right to make schemas also where one was made for us. */

@@ -13,6 +13,7 @@ export class News {
   readonly #channel: string
   readonly #waitingHints = new Set<Hint>()
   #stopTimer: (() => void) | null = null
+  #sending: Promise<unknown> = Promise.resolve()
 
   constructor(runner: Runner, waiting: Waiting, channel: string) {
     this.#runner = runner
@@ -25,9 +26,12 @@ export class News {
     if (this.#stopTimer === null) this.#send()
   }
 
-  close(): void {
+  /** When all that was told is sent: whoever makes one change and ends, as a command does, is heard. */
+  async close(): Promise<void> {
     this.#stopTimer?.()
-    this.#waitingHints.clear()
+    this.#send()
+    this.#stopTimer?.()
+    await this.#sending
   }
 
   #send(): void {
@@ -37,6 +41,10 @@ export class News {
     this.#waitingHints.clear()
     this.#stopTimer = this.#waiting.setTimer(PAUSE_MS, () => this.#send())
     // A hint that is lost costs others a moment, as any lost hint does.
-    this.#runner.rows(NOTIFY, [this.#channel, hints]).catch(() => undefined)
+    const sent = this.#runner.rows(NOTIFY, [this.#channel, hints]).then(
+      () => undefined,
+      () => undefined,
+    )
+    this.#sending = Promise.all([this.#sending, sent])
   }
 }

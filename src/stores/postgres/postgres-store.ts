@@ -228,7 +228,7 @@ class Door {
     if (opened === null || opened === undefined) return
     this.#opening = null
     await this.#rehearsal
-    opened.news.close()
+    await opened.news.close()
     opened.session.close()
     if (opened.isOurs) await opened.database.by(opened.pool.end()).catch(ignored)
     else opened.pool.off?.("error", ignored)

@@ -1,4 +1,5 @@
 import type { Instant } from "../../core/instant.ts"
+import { storedJson } from "../../core/json.ts"
 import type { LogLevel, StoredLogLine, Worker } from "../../store/store.ts"
 import { readableWorker } from "../shared/readable-worker.ts"
 
@@ -65,8 +66,14 @@ export function instantOf(text: string): Instant {
   return Math.round(Number(text))
 }
 
+/** Undefined if it is nested deeper than can be shown: then the record isn't what its type says. */
 export function jsonOf<T>(text: Text): T {
-  return (text === null ? null : JSON.parse(text)) as T
+  if (text === null) return null as T
+  try {
+    return storedJson(text)
+  } catch {
+    return undefined as T
+  }
 }
 
 export function textOrNull(value: object | null): string | null {

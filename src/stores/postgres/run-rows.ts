@@ -124,8 +124,9 @@ export function runOf(row: Row, from: number, step: Step): Run {
 function partsOf(row: Row, from: number, step: Step): Run {
   const text = (place: number) => row[from + place] as string
   const optional = (place: number) => row[from + place] as Text
-  const [missed, retry, timeoutMs, reason, by, message, details, error, failures, lost, attempts] =
-    jsonOf<Rest | null>(optional(14)) ?? NO_REST
+  const [missed, retry, timeoutMs, reason, by, message, details, error, failures, lost, attempts] = furtherOf(
+    optional(14),
+  )
   const rules = rulesOf(retry, timeoutMs)
   return {
     id: text(0),
@@ -159,6 +160,12 @@ function partsOf(row: Row, from: number, step: Step): Run {
     progress: step.progress,
     attempts: attempts ?? [],
   }
+}
+
+function furtherOf(text: Text): Rest {
+  if (text === null) return NO_REST
+  // Nothing, where it can't be read: then the run isn't sound.
+  return jsonOf<Rest | undefined>(text) ?? ([] as unknown as Rest)
 }
 
 function stepOf(row: Row, from: number): Step {

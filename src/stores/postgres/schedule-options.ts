@@ -5,6 +5,7 @@ import type { Json } from "../../core/json.ts"
 import { isRecord } from "../../core/readable.ts"
 import { shown } from "../../core/shown.ts"
 import type { Trigger } from "../../core/timetable.ts"
+import { jsonOf } from "./rows.ts"
 
 /** The column `options`: policies in the words of `schedules.create`, whoever wrote them. What isn't named is as usual. */
 export interface ReadOptions {
@@ -24,8 +25,8 @@ const KNOWN_TEXT_MAX = 2_000
 export function readOptions(text: string): ReadOptions {
   const before = known.get(text)
   if (before !== undefined) return before
-  const written = JSON.parse(text) as Json
-  const read = isRecord(written) ? understood(written as Written) : noOptions(written)
+  const written = jsonOf<Json | undefined>(text)
+  const read = isRecord(written) ? understood(written as Written) : noOptions(text)
   if (text.length > KNOWN_TEXT_MAX) return read
   if (known.size >= KNOWN_MAX) known.clear()
   known.set(text, read)
@@ -33,8 +34,8 @@ export function readOptions(text: string): ReadOptions {
 }
 
 /** The table's constraint refuses it, but a restored dump or a superuser may have left it out. */
-function noOptions(written: Json): ReadOptions {
-  const why = `options is ${shown(written)}; it must be an object.`
+function noOptions(text: string): ReadOptions {
+  const why = `options is ${shown(text)}; it must be an object that isn't nested deep.`
   return { policies: completed({}), problem: { kind: "unreadable", why } }
 }
 

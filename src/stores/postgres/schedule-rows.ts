@@ -127,7 +127,7 @@ function partsOf(row: Row, from: number): Schedule {
     lastRunAt: numberOf(optional(17)),
     payload: payloadOf(optional(18), optional(22)),
     description: text(19),
-    triggers: problem === null ? triggers : [...triggers, problem],
+    triggers: problem === null || !Array.isArray(triggers) ? triggers : [...triggers, problem],
     timezone: text(21),
     enabled: text(23) === "t",
     priority: Number(text(24)),

@@ -1,5 +1,6 @@
 import type { Instant } from "../../core/instant.ts"
 import type { Json } from "../../core/json.ts"
+import { storedJson } from "../../core/json.ts"
 import {
   ATTEMPTS_KEPT,
   type Attempt,
@@ -215,7 +216,7 @@ export function attemptsIn(text: string): readonly Attempt[] {
 }
 
 export function parse<T>(text: string): T {
-  return JSON.parse(text) as T
+  return storedJson(text)
 }
 
 /** Undefined if it is no JSON. */

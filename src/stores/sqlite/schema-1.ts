@@ -142,7 +142,8 @@ export const FIRST_SCHEMA = `
 
   -- Who holds which lock. Each new holder is a new row: SQLite never gives a number of such a key again, so fences rise.
   create table belfry_locks (
-    fence integer primary key autoincrement,
+    -- There is no number after the largest: whoever wrote that one would lock out everybody.
+    fence integer primary key autoincrement check (fence between 1 and 9007199254740991),
     name text not null unique,
     token text not null,
     expires_at integer not null

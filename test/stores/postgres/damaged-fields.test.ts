@@ -1,7 +1,7 @@
 import type { PostgresStore } from "belfry/postgres"
 import type pg from "pg"
 import { beforeAll } from "vitest"
-import { DAMAGES, damagedFields, type Writable } from "../damaged-fields.ts"
+import { DAMAGES, DEEP_DAMAGES, damagedFields, type Writable } from "../damaged-fields.ts"
 import { openBothDoors } from "./two-doors.ts"
 
 let psql: pg.Client
@@ -43,6 +43,7 @@ const SCHEDULE_INSTANTS = [
 const WORKER_INSTANTS = ["started_at", "heartbeat_at"]
 
 const JSON_DAMAGES = [
+  ...DEEP_DAMAGES,
   ...[
     "null",
     "[]",

@@ -119,6 +119,22 @@ test("who did it is the caller, not the owner of the function", async () => {
   assert.deepEqual(rows, [{ enabled: false, ...paused }])
 })
 
+/** The casts of a row's own types would run with the rights of whoever owns the function. */
+test.each(["deleted", "written_by_hand"])(
+  "%s() can't be made a trigger of a table of somebody else's, nor runs for one",
+  async (name) => {
+    const viewer = clients.get("belfry_viewer")!
+    await viewer.query("create temporary table if not exists own (id text, function text)")
+    const attach = `create trigger t after delete on pg_temp.own for each row execute function belfry.${name}()`
+
+    await assert.rejects(viewer.query(attach), /permission denied for function/)
+    await admin.query("create temporary table own (id text, function text); insert into own values ('x')")
+    await admin.query(attach)
+    await assert.rejects(admin.query("delete from pg_temp.own"), /triggers of Belfry's own table/)
+    await admin.query("drop table pg_temp.own")
+  },
+)
+
 test("nobody's objects in public are called by what an author or an operator does", async () => {
   await admin.query("delete from belfry.schedules; delete from belfry.runs")
   await admin.query("create table public.called (by_whom text); grant all on public.called to public")

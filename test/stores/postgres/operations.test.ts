@@ -16,6 +16,8 @@ import {
 
 const HOUR = 3_600_000
 const EVERYTHING = { catchUp: { policy: "all", window: "30d" }, overlap: "allow" } as const
+const iso = (at: number) => new Date(at).toISOString()
+const LATER = NOON + 2.5 * DAY
 const PAUSE = { until: null, reason: "stocktaking", by: "ada" }
 
 const SITUATIONS: Readonly<Record<string, Situation>> = {
@@ -50,6 +52,11 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
     options: { jitter: "23h" },
     progress: { coveredUntil: NOON - DAY, nextRunAt: NOON + 12 * HOUR },
   },
+  "one of intervals": { times: { every: "1d", anchor: iso(NOON - 10 * DAY) } },
+  "one of two crons": { times: { triggers: [{ cron: DAILY }, { cron: "0 0 29 2 *" }] } },
+  "paused for a day": {
+    progress: { nextRunAt: NOON + DAY, paused: { ...PAUSE, until: NOON + DAY, at: NOON + HOUR } },
+  },
   "with one left out and one moved": {
     progress: {
       overrides: [
@@ -62,7 +69,6 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
 
 const OTHER = `30 ${new Date(NOON).getUTCHours()} * * *`
 const by = { by: "postgres" }
-const iso = (at: number) => new Date(at).toISOString()
 
 function changing(
   changes: Parameters<Parameters<Operation["api"]>[0]["schedules"]["update"]>[1],
@@ -75,7 +81,6 @@ function changing(
 
 const set = (text: string) => `update belfry.schedules set ${text} where id = 'x'`
 const SOON = NOON + 13 * HOUR
-const LATER = NOON + 2.5 * DAY
 
 const OPERATIONS: Readonly<Record<string, Operation>> = {
   nothing: { api: async () => undefined, sql: [] },
@@ -137,6 +142,10 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     api: ({ schedules }) => schedules.reschedule("x", iso(LATER), by),
     sql: [`select belfry.reschedule('x', '${iso(LATER)}')`],
   },
+  "reschedule onto the next one": {
+    api: ({ schedules }) => schedules.reschedule("x", iso(NOON + DAY), by),
+    sql: [`select belfry.reschedule('x', '${iso(NOON + DAY)}')`],
+  },
   "reschedule to the past": {
     api: ({ schedules }) => schedules.reschedule("x", iso(NOON), by),
     sql: [`select belfry.reschedule('x', '${iso(NOON)}')`],
@@ -151,6 +160,10 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   trigger: {
     api: ({ schedules }) => schedules.trigger("x", { payload: { n: 1 }, ...by }),
     sql: [`select belfry.trigger('x', '{"n": 1}')`],
+  },
+  "another end, which removes it": {
+    api: changing({ removeWhenFinished: true }),
+    sql: [set(`options = options || '{"removeWhenFinished": true}'`)],
   },
   delete: {
     api: ({ schedules }) => schedules.delete("x"),
@@ -201,6 +214,28 @@ const BEGINNINGS: Readonly<Record<string, Operation>> = {
       insert("options", `'{"catchUp": "none"}'`),
       "select belfry.trigger('x')",
       "select belfry.trigger('x')",
+    ],
+  },
+  "create and trigger twice what is replaced": {
+    api: async ({ schedules }) => {
+      await schedules.create("x", { ...create, overlap: "replace" })
+      await schedules.trigger("x", by)
+      await schedules.trigger("x", by)
+    },
+    sql: [
+      insert("options", `'{"overlap": "replace"}'`),
+      "select belfry.trigger('x')",
+      "select belfry.trigger('x')",
+    ],
+  },
+  "create and trigger three times where one may wait": {
+    api: async ({ schedules }) => {
+      await schedules.create("x", { ...create, overlap: "queue" })
+      for (let times = 0; times < 3; times++) await schedules.trigger("x", by)
+    },
+    sql: [
+      insert("options", `'{"overlap": "queue"}'`),
+      ...Array.from({ length: 3 }, () => "select belfry.trigger('x')"),
     ],
   },
   "create and trigger what queues": {

@@ -140,6 +140,20 @@ describe("where", () => {
     })
   })
 
+  test("a search_path with another schema before the server's own is refused", async () => {
+    const url = await migratedDatabase()
+    const psql = await aPsql(url)
+    const set = (path: string) =>
+      psql.query(`alter database ${new URL(url).pathname.slice(1)} set search_path = ${path}`)
+
+    await set("public, pg_catalog")
+    await rejectsWith("BELFRY_STORE_UNFIT", aStore(url).open(), /search_path has "public" before pg_catalog/)
+    await set("pg_temp, pg_catalog, public")
+    await aStore(url).open()
+    await set("public")
+    await aStore(url).open()
+  })
+
   test("a URL that is none is told as such", async () => {
     const words = /^The database's URL can't be read\. .*Write postgres:\/\/user:password@host\/database\./
 

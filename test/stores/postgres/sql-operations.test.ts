@@ -208,3 +208,36 @@ test("everything is in the schema asked for, and another one is another Belfry",
   assert.equal(await self.scheduler.schedules.get("nightly"), null)
   await until(() => heard.includes("runs"))
 })
+
+describe("what the API refuses is refused", () => {
+  const deep = `repeat('[', 65) || repeat(']', 65)`
+  const keys = `select jsonb_object_agg(n, 1) from generate_series(1, 10001) as n`
+  test.each([
+    ["a task of odd characters", "belfry.enqueue('bad name!')", /task "bad name!" can't be enqueued/],
+    ["no task", "belfry.enqueue(null)", /can't be enqueued/],
+    ["an empty key", "belfry.enqueue('report', key => '')", /key has 0 characters: use 1 to 255/],
+    ["a long key", "belfry.enqueue('report', key => repeat('k', 256))", /key has 256 characters/],
+    ["a deep payload", `belfry.enqueue('report', (${deep})::jsonb)`, /nested deeper than 64 levels/],
+    [
+      "a large payload",
+      "belfry.enqueue('report', to_jsonb(repeat('x', 1048577)))",
+      /more than 1048576 bytes/,
+    ],
+    ["a payload of many keys", `belfry.enqueue('report', (${keys}))`, /more than 10000 keys/],
+    [
+      "a trigger's deep payload",
+      `belfry.trigger('nightly', (${deep})::jsonb)`,
+      /nested deeper than 64 levels/,
+    ],
+  ])("%s", async (_, called, said) => {
+    await sql("insert into belfry.schedules (id, task, cron) values ('nightly', 'report', '0 3 * * *')")
+
+    await assert.rejects(sql(`select ${called}`), said)
+  })
+
+  test("what it takes is taken", async () => {
+    const most = `repeat('[', 64) || repeat(']', 64)`
+
+    await sql(`select belfry.enqueue('a.b:c/d-e_f', (${most})::jsonb, key => repeat('k', 255))`)
+  })
+})

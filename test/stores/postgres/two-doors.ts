@@ -22,6 +22,8 @@ export const DAILY = `0 ${new Date(NOON).getUTCHours()} * * *`
 
 export interface Situation {
   readonly options?: ScheduleOptions
+  /** Instead of a daily cron. */
+  readonly times?: ScheduleOptions
   readonly progress?: Partial<Schedule>
 }
 
@@ -32,14 +34,16 @@ export interface Operation {
 }
 
 /** A daily schedule "x", made ten days ago and settled up to its last occurrence. */
-export function scheduleIn({ options = {}, progress = {} }: Situation): Schedule {
+export function scheduleIn({ options = {}, times = { cron: DAILY }, progress = {} }: Situation): Schedule {
   const about = { id: "x", task: "report", payload: [1], owner: null, release: 0, now: null }
-  const definition = defineSchedule({ cron: DAILY, ...options }, about)
+  const definition = defineSchedule({ ...times, ...options }, about)
   const made = newSchedule("x", definition, NOON - 10 * DAY)
   return { ...made, coveredUntil: NOON, nextRunAt: NOON + DAY, ...progress }
 }
 
 export interface Done {
+  /** What is shown of it, before anybody has looked. */
+  readonly shown: object | null
   readonly schedule: object | null
   readonly runs: readonly object[]
   readonly isRefused: boolean
@@ -109,6 +113,26 @@ export class TwoDoors {
     throw new Error("Still due after 20 looks")
   }
 
+  async #shown(): Promise<object | null> {
+    const { schedules } = this.#scheduler
+    const schedule = await schedules.get("x")
+    if (schedule === null) return null
+    const { when, nextRunAt, paused, overrides, finishedAt, lastError } = schedule
+    const preview = await schedules.preview("x", 4)
+    const instant = (at: Date | null) => at?.getTime() ?? null
+    return {
+      ...{
+        when,
+        paused: paused?.reason,
+        overrides: overrides.length,
+        isFinished: finishedAt !== null,
+        lastError,
+      },
+      nextRunAt: instant(nextRunAt),
+      preview: preview.map(({ dueAt, isSkipped }) => [instant(dueAt), isSkipped]),
+    }
+  }
+
   async #done(situation: Situation | null, work: () => Promise<unknown>): Promise<Done> {
     // For so few rows it takes a tenth of the time of a truncate.
     await this.#psql.query("delete from belfry.schedules; delete from belfry.runs")
@@ -118,6 +142,7 @@ export class TwoDoors {
       () => false,
       () => true,
     )
+    const shown = await this.#shown()
     await this.look()
     const ended = await this.#store.now()
     const [schedule] = await this.#store.findSchedules({}, { afterId: null, limit: 1 })
@@ -125,6 +150,7 @@ export class TwoDoors {
     const told = (record: object) => toldOf(record, begun, ended)
     return {
       isRefused,
+      shown: shown === null ? null : told(shown),
       schedule: schedule === undefined ? null : told(schedule),
       runs: runs.map(told).sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)),
     }

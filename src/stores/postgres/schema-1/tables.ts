@@ -1,6 +1,9 @@
 /** Names mean PostgreSQL's own, whatever else its caller, or somebody who may create functions, has put in the way. */
 export const PINNED = "set search_path = pg_catalog, pg_temp"
 
+/** With the rights of Belfry's owner; `session_user` is still the caller. */
+export const AS_OWNER = `security definer ${PINNED}`
+
 /** What JavaScript's dates and RFC 3339 can tell; null passes. */
 const isInstant = (column: string) =>
   `${column} >= '0001-01-01 00:00:00+00' and ${column} < '10000-01-01 00:00:00+00'`
@@ -28,6 +31,9 @@ export const TABLES = `
   create function belfry.is_instant_ms(at jsonb) returns boolean language sql immutable ${PINNED} as $$
     select coalesce(at between '-62135596800000' and '253402300799999', false)
   $$;
+  create function belfry.is_text_or_null(value jsonb) returns boolean language sql immutable ${PINNED} as $$
+    select coalesce(jsonb_typeof(value) in ('string', 'null'), true)
+  $$;
   create function belfry.are_overrides(overrides jsonb) returns boolean language sql immutable ${PINNED} as $$
     select case
       when jsonb_typeof(overrides) <> 'array' then false
@@ -37,6 +43,8 @@ export const TABLES = `
           belfry.is_instant_ms(o -> 'scheduledFor')
           and (coalesce(o -> 'dueAt', 'null') = 'null' or belfry.is_instant_ms(o -> 'dueAt'))
           and coalesce(jsonb_typeof(o -> 'isNext'), 'boolean') = 'boolean'
+          and belfry.is_text_or_null(o -> 'reason')
+          and belfry.is_text_or_null(o -> 'by')
         )
         from jsonb_array_elements(overrides) as o
       )
@@ -46,6 +54,8 @@ export const TABLES = `
     select jsonb_typeof(pause) = 'object'
       and belfry.is_instant_ms(pause -> 'at')
       and (coalesce(pause -> 'until', 'null') = 'null' or belfry.is_instant_ms(pause -> 'until'))
+      and belfry.is_text_or_null(pause -> 'reason')
+      and belfry.is_text_or_null(pause -> 'by')
   $$;
 
   create table belfry.schedules (
@@ -188,7 +198,7 @@ export const TABLES = `
     where live_key is not null and state in ('pending', 'running');
   -- Law 7, and the unfinished runs of a schedule.
   create unique index runs_slot on belfry.runs (concurrency_key, slot) where slot is not null and state = 'running';
-  create index runs_key on belfry.runs (concurrency_key, state, created_at)
+  create index runs_key on belfry.runs (concurrency_key, state, claimable_at)
     where concurrency_key is not null and state in ('pending', 'running');
   -- Lists, newest first, and pruning, oldest first. What is running is read by runs_due.
   create index runs_pending on belfry.runs (created_at) where state = 'pending';

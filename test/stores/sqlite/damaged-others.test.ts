@@ -1,0 +1,26 @@
+import assert from "node:assert/strict"
+import { test } from "vitest"
+import { aRun } from "../../../src/store/laws/factories.ts"
+import { enqueued } from "../../../src/store/laws/steps.ts"
+import { aStoreAndItsDatabase } from "./scratch.ts"
+
+test("a lock with the largest fence, after which there would be none, can't be written", async () => {
+  const { database } = await aStoreAndItsDatabase(":memory:")
+  const insert = (fence: string) =>
+    database.exec(`insert into belfry_locks (fence, name, token, expires_at) values (${fence}, 'n', 't', 1)`)
+
+  for (const fence of ["9223372036854775807", "9007199254740992", "0"])
+    assert.throws(() => insert(fence), /CHECK constraint failed/)
+  insert("9007199254740991")
+})
+
+test("a run whose state is none is counted in none", async () => {
+  const { store, database } = await aStoreAndItsDatabase(":memory:")
+  await enqueued(store, aRun())
+  await enqueued(store, aRun({ id: "bad" }))
+  database.exec("update belfry_runs set state = 'odd' where id = 'bad'")
+
+  const counts = await store.countRuns({})
+
+  assert.deepEqual(counts, { pending: 1, running: 0, succeeded: 0, failed: 0, cancelled: 0, skipped: 0 })
+})
