@@ -105,8 +105,21 @@ function setReply(words: Words): string {
   return typeof words === "string" ? `_belfry_ask ${ASKING[words]}` : `reply="${words.join(" ")}"`
 }
 
+/** Whether the first word, and the second, is one of those: `run` is a group by itself, and a command of `task`. */
+const FISH_FUNCTION: readonly string[] = [
+  "function __belfry_is",
+  "  set -l words (string match -v -- '-*' (commandline -opc))",
+  '  contains -- "$words[2]" (string split " " -- $argv[1]); or return 1',
+  '  test (count $argv) -eq 1; or contains -- "$words[3]" (string split " " -- $argv[2])',
+  "end",
+]
+
 export function fishScript(): string {
-  const lines = ["# fish completion for belfry; made by: belfry completion fish", "complete -c belfry -f"]
+  const lines = [
+    "# fish completion for belfry; made by: belfry completion fish",
+    ...FISH_FUNCTION,
+    "complete -c belfry -f",
+  ]
   for (const word of firstWords()) {
     const summary = GROUPS[word]?.summary ?? COMMANDS.find(({ name }) => name === word)?.summary ?? ""
     lines.push(`complete -c belfry -n __fish_use_subcommand -a ${word} -d ${quoted(summary)}`)
@@ -118,11 +131,9 @@ export function fishScript(): string {
 function fishCommand(spec: CommandSpec): readonly string[] {
   const [first, second] = spec.name.split(" ") as [string, string | undefined]
   const names = [first, ...(GROUPS[first]?.aliases ?? [])].join(" ")
-  const inGroup = `__fish_seen_subcommand_from ${names}`
-  const isHere = quoted(
-    second === undefined ? inGroup : `${inGroup}; and __fish_seen_subcommand_from ${second}`,
-  )
-  const isOpen = quoted(`${inGroup}; and not __fish_seen_subcommand_from ${secondWords(first).join(" ")}`)
+  const inGroup = `__belfry_is "${names}"`
+  const isHere = quoted(second === undefined ? inGroup : `${inGroup} ${second}`)
+  const isOpen = quoted(`${inGroup}; and not ${inGroup} "${secondWords(first).join(" ")}"`)
   const options = optionsOf(spec).map((option) => {
     const { flags, words } = option
     const short = shortOf(flags)

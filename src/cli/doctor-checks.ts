@@ -4,6 +4,7 @@ import type { Scheduler } from "../scheduler/scheduler.ts"
 import type { RunView, ScheduleView, WorkerView } from "../scheduler/views.ts"
 import { lintsOf } from "./lints.ts"
 import { nearestTo } from "./lookups.ts"
+import { commandWord } from "./printable.ts"
 import { sortedOut } from "./schedule-problem.ts"
 import { spanWords } from "./time-words.ts"
 import { isOnline } from "./worker-rows.ts"
@@ -78,7 +79,7 @@ function clockCheck(schedules: readonly ScheduleView[], now: number): Check {
   return problem(
     "clock set back",
     `${namesOf(ahead)} fired ahead of the store's clock: nothing more fires until the clock has caught up${next}`,
-    `Keep the clock of the store's host right. What must not wait: belfry schedule trigger ${first!.id}`,
+    `Keep the clock of the store's host right. What must not wait: belfry schedule trigger ${commandWord(first!.id)}`,
   )
 }
 
@@ -97,9 +98,9 @@ function brokenChecks(broken: ReturnType<typeof sortedOut>["broken"]): readonly 
 function mendingWords(id: string, unread: readonly string[]): string {
   // Names that somebody wrote by SQL may be anything; a command is given only where it can be pasted.
   if (unread.length === 0 || !unread.every((name) => /^[\w-]+$/.test(name)))
-    return `Correct it: belfry schedule set ${id}`
+    return `Correct it: belfry schedule set ${commandWord(id)}`
   const unset = unread.map((name) => `--unset ${name}`).join(" ")
-  return `Take away what can't be read, or give it another value: belfry schedule set ${id} ${unset}`
+  return `Take away what can't be read, or give it another value: belfry schedule set ${commandWord(id)} ${unset}`
 }
 
 /** Such a schedule waits for a success that can't come. */
@@ -114,7 +115,7 @@ function dependencyCheck(schedules: readonly ScheduleView[], all: readonly Sched
   return problem(
     "dependencies",
     `${first.id} depends on ${first.scheduleId}, which doesn't exist${more}`,
-    `Create it, or take it away: belfry schedule set ${first.id} --unset depends-on`,
+    `Create it, or take it away: belfry schedule set ${commandWord(first.id)} --unset depends-on`,
   )
 }
 
@@ -127,7 +128,7 @@ function cycleCheck(schedules: readonly ScheduleView[]): Check {
   return problem(
     "cycles",
     `${cycleInWords(first)} wait for one another and never fire${more}`,
-    `Break it: belfry schedule set ${first[0]} --unset depends-on`,
+    `Break it: belfry schedule set ${commandWord(first[0]!)} --unset depends-on`,
   )
 }
 
@@ -145,7 +146,7 @@ function lintCheck(schedules: readonly ScheduleView[], now: number, ignored: Rea
   return warning(
     "lints",
     `${namesOf(odd)} may not do what was meant (${found.join(", ")})`,
-    `See: belfry schedule next ${odd[0]!.id}. If it is meant: belfry doctor --ignore ${found.join(",")}`,
+    `See: belfry schedule next ${commandWord(odd[0]!.id)}. If it is meant: belfry doctor --ignore ${found.join(",")}`,
   )
 }
 

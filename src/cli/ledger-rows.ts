@@ -2,6 +2,7 @@ import type { LedgerEntry } from "../scheduler/ledger.ts"
 import type { ScheduleView } from "../scheduler/views.ts"
 import type { Call } from "./command.ts"
 import type { Shown } from "./output.ts"
+import { commandWord } from "./printable.ts"
 import { stateColour, stateIcon } from "./run-rows.ts"
 import { bothWords, isoOrDash, spanWords } from "./time-words.ts"
 
@@ -15,15 +16,20 @@ export function ledgerRows(
   const at = ({ scheduledFor }: LedgerEntry) => bothWords(scheduledFor.getTime(), zones, now)
   return {
     columns: [
-      { header: "SCHEDULED FOR", text: ({ scheduledFor }) => isoOrDash(scheduledFor), brief: at },
+      { header: "SCHEDULED FOR", text: ({ scheduledFor }) => isoOrDash(scheduledFor), brief: at, isId: true },
       {
         header: "OUTCOME",
         text: ({ outcome }) => outcome,
         brief: ({ outcome }) => `${stateIcon(outcome)} ${outcome}`,
         paint: ({ outcome }) => stateColour(outcome),
       },
-      { header: "REASON", text: (entry) => entry.reason ?? "-", brief: (entry) => entry.reason ?? "" },
-      { header: "COUNT", text: ({ count }) => String(count), brief: countWords, dropOrder: 2 },
+      {
+        header: "REASON",
+        text: (entry) => entry.reason ?? "-",
+        brief: (entry) => entry.reason ?? "",
+        isLeftOutIfEmpty: true,
+      },
+      { header: "COUNT", text: ({ count }) => String(count), brief: countWords, isLeftOutIfEmpty: true },
       {
         header: "LATE",
         dropOrder: 1,
@@ -35,7 +41,7 @@ export function ledgerRows(
       { header: "MESSAGE", text: ({ message }) => message ?? "", below: "cut" },
     ],
     nameOf: ({ runId }) => runId,
-    none: `Nothing has occurred yet. See what comes: belfry schedule next ${id}`,
+    none: `No occurrence has come yet. Runs by hand: belfry run list --schedule ${commandWord(id)}. What comes: belfry schedule next ${commandWord(id)}`,
   }
 }
 

@@ -14,6 +14,11 @@ export function hasUnsafe(text: string): boolean {
   return text.search(UNSAFE) >= 0
 }
 
+/** An id in a command that somebody may copy: whatever is in it, a shell takes it for one word. */
+export function commandWord(id: string): string {
+  return /^[\w@.:+/=-]+$/.test(id) ? id : `'${printable(id).replaceAll("'", "'\\''")}'`
+}
+
 /** Several lines: line breaks and tabs stay. */
 export function printableLines(text: string): string {
   return text.replace(UNSAFE, (character) =>

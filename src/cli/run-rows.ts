@@ -81,7 +81,10 @@ export function tookWords(run: RunView, now: number): string {
 /** What there is to say about it, in a line. */
 export function messageOf(run: RunView): string {
   const { state, message, error, reason, progress } = run
-  if (state === "running" && progress !== null)
+  if (state === "running") {
+    // What is stored besides is of the attempt before.
+    if (progress === null) return ""
     return `${Math.round(progress.fraction * 100)} %${progress.message === null ? "" : ` ${progress.message}`}`
+  }
   return message ?? error?.split("\n")[0] ?? reason ?? ""
 }

@@ -15,6 +15,8 @@ export interface Column<Row> extends Omit<Wish, "width"> {
   readonly isWide?: boolean
   /** Left out for programs. */
   readonly isForPeople?: boolean
+  /** Left out of tables where no row has anything in it. */
+  readonly isLeftOutIfEmpty?: boolean
 }
 
 export type Colour = "red" | "green" | "yellow" | "blue" | "cyan" | "dim" | "bold"
@@ -67,8 +69,9 @@ export function tableLines<Row>(
   { width, paint, hasHeaders, indent = "", isWide = false }: TableStyle,
 ): { readonly head: readonly string[]; readonly body: readonly (readonly string[])[] } {
   const columns = all.filter((column) => isWide || !(column.isForPrograms || column.isWide))
-  const wishes = columns.map((column) => {
-    const cells = rows.map((row) => printable((column.brief ?? column.text).call(column, row)))
+  const wishes = columns.flatMap((column) => {
+    const cells = rows.map((row) => printable(short((column.brief ?? column.text).call(column, row))))
+    if (column.isLeftOutIfEmpty && cells.every((cell) => cell === "")) return []
     const least = hasHeaders ? widthOf(column.header) : 0
     return { ...column, cells, width: cells.reduce((most, cell) => Math.max(most, widthOf(cell)), least) }
   })
@@ -90,6 +93,13 @@ export function tableLines<Row>(
       ),
     ),
   }
+}
+
+/** Each cell is as wide as its column: a megabyte in one of a thousand rows would be more than a text can hold. */
+const CELL_MAX = 1_000
+
+function short(text: string): string {
+  return text.length <= CELL_MAX ? text : `${text.slice(0, CELL_MAX)}…`
 }
 
 interface Filled<Row> extends Column<Row> {

@@ -1,21 +1,30 @@
 import { dateWords, timeOfDayWords, wallAt } from "../core/cron/wall-words.ts"
 import { DAY, HOUR, type Instant, MINUTE, SECOND } from "../core/instant.ts"
-import { zoneNamed } from "../core/zone.ts"
+import { type Zone, zoneNamed } from "../core/zone.ts"
 
 /** Times as people read them: on a named clock, and as a distance. */
 
 /** `Sun 29 Mar 03:00`; the year only where it isn't this one, the seconds only where there are any. */
 export function wallWords(instant: Instant, zone: string, now: Instant): string {
-  const clock = zoneNamed(zone)
+  const clock = clockOf(zone)
   const wall = wallAt(clock, instant)
   const isThisYear = new Date(wall).getUTCFullYear() === new Date(wallAt(clock, now)).getUTCFullYear()
   const date = dateWords(wall)
   return `${isThisYear ? date.replace(/ \d+$/, "") : date} ${timeOfDayWords(wall)}`
 }
 
+/** In UTC where there is no such zone: what is wrong with the schedule is told beside. */
+function clockOf(zone: string): Zone {
+  try {
+    return zoneNamed(zone)
+  } catch {
+    return zoneNamed("UTC")
+  }
+}
+
 /** `+02:00`. */
 export function offsetWords(instant: Instant, zone: string): string {
-  const minutes = Math.round(zoneNamed(zone).spanAt(instant).offset / MINUTE)
+  const minutes = Math.round(clockOf(zone).spanAt(instant).offset / MINUTE)
   const size = Math.abs(minutes)
   const two = (count: number) => String(count).padStart(2, "0")
   return `${minutes < 0 ? "-" : "+"}${two(Math.floor(size / 60))}:${two(size % 60)}`

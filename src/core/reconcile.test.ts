@@ -99,8 +99,11 @@ describe("reconcile", () => {
   })
 
   test.each([
-    ["other", 'a schedule of this id belongs to "other"'],
-    [null, "a schedule of this id was made by hand"],
+    [
+      "other",
+      'a schedule of this id belongs to "other"; delete that one, and the next start makes it anew, or declare it for that owner',
+    ],
+    [null, "a schedule of this id was made by hand; delete that one, and the next start makes it anew"],
   ])("a schedule of %s is never touched", (owner, why) => {
     const diff = reconcile([stored(declare("a"), { owner })], [declare("a", { priority: 3 })], byApp)
 

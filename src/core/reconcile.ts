@@ -67,7 +67,9 @@ function compare(declared: Declared, stored: Schedule | undefined, owner: string
   if (stored === undefined) return { kind: "created", ...declared }
   if (stored.owner !== owner) {
     const whose = stored.owner === null ? "was made by hand" : `belongs to "${stored.owner}"`
-    return { kind: "refused", id, why: `a schedule of this id ${whose}` }
+    const remedy = stored.owner === null ? "" : ", or declare it for that owner"
+    const why = `a schedule of this id ${whose}; delete that one, and the next start makes it anew${remedy}`
+    return { kind: "refused", id, why }
   }
   if (stored.declaredAs !== fingerprint(definition)) {
     return { kind: "updated", ...declared, stored, fields: changedFields(stored, definition) }

@@ -38,7 +38,8 @@ export type AcquireAnswer =
   | { readonly outcome: "held"; readonly forMs: number }
 
 export const LOCK_DOOR: Door = { code: "BELFRY_LOCK_INVALID", subject: "Lock" }
-export const LOCK_TTL = duration({ min: 1 })
+/** A lock that is over before the answer arrives is held by nobody. */
+export const LOCK_TTL = duration({ min: 100 })
 
 /** In characters as JavaScript counts them: short enough for an index of any database. */
 const TEXT_MAX = 255

@@ -184,6 +184,7 @@ describe("acquire", () => {
   test.each([
     ["", {}, "BELFRY_LOCK_INVALID"],
     ["invoices", { ttl: 0 }, "BELFRY_LOCK_INVALID"],
+    ["invoices", { ttl: 99 }, "BELFRY_LOCK_INVALID"],
     ["invoices", { ttl: "soon" as "1s" }, "BELFRY_DURATION_INVALID"],
     ["invoices", { wait: -1 }, "BELFRY_DURATION_INVALID"],
   ])("%j with %j is refused", async (name, options, code) => {

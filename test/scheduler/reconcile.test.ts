@@ -112,8 +112,14 @@ test("an id that belongs to somebody else is left alone, and it is said", async 
   const report = await app(fleet, { logger }).reconcile()
 
   assert.deepEqual(report.refused, [
-    { id: "hourly", why: 'a schedule of this id belongs to "other"' },
-    { id: "daily", why: "a schedule of this id was made by hand" },
+    {
+      id: "hourly",
+      why: 'a schedule of this id belongs to "other"; delete that one, and the next start makes it anew, or declare it for that owner',
+    },
+    {
+      id: "daily",
+      why: "a schedule of this id was made by hand; delete that one, and the next start makes it anew",
+    },
   ])
   assert.equal(lines.filter(({ message }) => message === "Declared schedule left alone").length, 2)
 })

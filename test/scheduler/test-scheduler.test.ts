@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { readFile } from "node:fs/promises"
-import { test } from "vitest"
+import { onTestFinished, test, vi } from "vitest"
 import { BelfryError, createScheduler, defineTask, memory, silentLogger } from "../../src/index.ts"
 import { createTestScheduler, waitForRun } from "../../src/testing.ts"
 
@@ -133,3 +133,23 @@ test.each([0, "1ms"] as const)(
     })
   },
 )
+
+test("fake timers of a test runner are not in its way", async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const task = defineTask({ name: "digest", run: () => "done" })
+  const schedule = task.schedule("hourly", { cron: "0 * * * *" })
+
+  const test = await createTestScheduler({
+    tasks: [task],
+    schedules: [schedule],
+    startAt: "2026-03-10T08:30:00Z",
+  })
+  await test.advance("2h")
+
+  assert.deepEqual(
+    (await test.runs({ task })).map(({ state }) => state),
+    ["succeeded", "succeeded"],
+  )
+  await test.stop()
+})

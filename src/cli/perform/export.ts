@@ -5,7 +5,7 @@ import type { Call } from "../command.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
 import { allSchedules } from "../lookups.ts"
 import { warn } from "../output.ts"
-import { printableJson } from "../printable.ts"
+import { printable, printableJson } from "../printable.ts"
 import { sortedOut } from "../schedule-problem.ts"
 import { withScheduler } from "../session.ts"
 import { definitionOf, leanOptions } from "../view-definition.ts"
@@ -25,7 +25,7 @@ export async function exportSchedules(call: Call): Promise<ExitCode | undefined>
     const { sound, broken } = sortedOut(found)
     call.io.out(await textOf(format === "crontab" ? found : sound, format, loaded?.config ?? {}))
     for (const { id, problem } of broken)
-      warn(call, `${id} is left out, because it can't be planned: ${problem}`)
+      warn(call, printable(`${id} is left out, because it can't be planned: ${problem}`))
     return broken.length === 0 ? undefined : EXIT.failed
   })
 }

@@ -50,7 +50,7 @@ export async function createSchedule(call: Call): Promise<undefined> {
       await show(call, [view])
       const known = (await tasksOf(loaded?.config ?? {}, call)).map(({ name }) => name)
       await warnIfUnknown(call, scheduler, { task, known })
-      nextStep(call, `It runs while \`belfry start\` does. See it happen: belfry schedule occurrences ${key}`)
+      nextStep(call, `It runs while \`belfry start\` does. See it happen: belfry run list --schedule ${key}`)
     },
     { mayCreate: true },
   )

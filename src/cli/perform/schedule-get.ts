@@ -65,20 +65,36 @@ function factsOf(schedule: ScheduleView, when: (date: Date) => string): readonly
     ["Tags", schedule.tags.join(", ")],
     ["Payload", schedule.payload === null ? "" : JSON.stringify(schedule.payload)],
     ["Overlap", overlap.policy === "queue" ? `queue, at most ${overlap.limit} waiting` : overlap.policy],
-    ["Catch-up", catchUp.policy],
+    ["At once", schedule.maxConcurrentRuns === null ? "" : `at most ${schedule.maxConcurrentRuns} runs`],
+    ["Catch-up", catchUpWords(catchUp)],
+    ["Depends on", schedule.dependsOn.map(dependencyWords).join(", ")],
+    ["Priority", schedule.priority === 0 ? "" : String(schedule.priority)],
     ["Clock changes", hasCron(schedule) ? `gap: ${schedule.dst.gap}, overlap: ${schedule.dst.overlap}` : ""],
     ["Time-out", schedule.timeoutMs === null ? "" : formatDuration(schedule.timeoutMs)],
     [
       "Attempts",
       retry === null ? "" : `${retry.attempts}, ${retry.backoff} from ${formatDuration(retry.baseMs)}`,
     ],
+    ["Spacing", schedule.spacingMs === 0 ? "" : `at least ${formatDuration(schedule.spacingMs)}`],
     ["Jitter", schedule.jitterMs === 0 ? "" : formatDuration(schedule.jitterMs)],
     ["Starts", schedule.startsAt === null ? "" : when(schedule.startsAt)],
     ["Ends", schedule.endsAt === null ? "" : when(schedule.endsAt)],
     ["Runs", runsText(schedule)],
+    ["When finished", schedule.removeWhenFinished ? "it is removed" : ""],
     ["Owner", ownerWords(schedule)],
     ["Revision", `${schedule.revision}, edited ${when(schedule.updatedAt)}`],
   ]
+}
+
+function catchUpWords({ policy, graceMs, windowMs, limit }: ScheduleView["catchUp"]): string {
+  const grace = `late after ${formatDuration(graceMs)}`
+  if (policy === "none") return `none, ${grace}`
+  const window = `the last ${formatDuration(windowMs)}`
+  return policy === "once" ? `once, of ${window}, ${grace}` : `all, at most ${limit} of ${window}, ${grace}`
+}
+
+function dependencyWords({ scheduleId, withinMs }: ScheduleView["dependsOn"][number]): string {
+  return `${scheduleId} within ${formatDuration(withinMs)}`
 }
 
 /** `maxRuns` is about its occurrences. Others are runs, too. */

@@ -6,6 +6,7 @@ import type { Call } from "../command.ts"
 import { ledgerRows } from "../ledger-rows.ts"
 import { scheduleOf } from "../lookups.ts"
 import { hint, showAll } from "../output.ts"
+import { commandWord } from "../printable.ts"
 import { statusOf } from "../schedule-rows.ts"
 import { withScheduler } from "../session.ts"
 import { spanWords } from "../time-words.ts"
@@ -55,10 +56,10 @@ async function whyQuiet(
   const lines: string[] = []
   if (status === "paused")
     lines.push(
-      `It is paused${schedule.paused!.reason === null ? "" : `: ${schedule.paused!.reason}`}. Go on with: belfry schedule resume ${schedule.id}`,
+      `It is paused${schedule.paused!.reason === null ? "" : `: ${schedule.paused!.reason}`}. Go on with: belfry schedule resume ${commandWord(schedule.id)}`,
     )
   if (status === "disabled")
-    lines.push(`It is disabled. Go on with: belfry schedule set ${schedule.id} --enabled`)
+    lines.push(`It is disabled. Go on with: belfry schedule set ${commandWord(schedule.id)} --enabled`)
   if (status === "broken") lines.push(`It can't be planned: ${schedule.lastError}`)
   if (status === "finished") lines.push("It is finished: nothing more will come.")
   const lateMs = schedule.nextRunAt === null ? 0 : io.clock.now() - schedule.nextRunAt.getTime()
