@@ -11,6 +11,7 @@ const NOTICED_BY: Readonly<Record<string, number>> = {
   M11: 3,
   M13: 3,
   M19: 18,
+  M27: 25,
 }
 
 for (const [bug, planted] of Object.entries(PLANTED_BUGS)) {
