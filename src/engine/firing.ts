@@ -8,6 +8,7 @@ import { describeThrown } from "../core/thrown.ts"
 import { isRefused } from "../store/refused.ts"
 import type { DueSchedules, FireAnswer, Store } from "../store/store.ts"
 import { aheadMsTo, type Burst, burstOf } from "./burst.ts"
+import { cancelAll } from "./cancelling.ts"
 import type { Clock } from "./clock.ts"
 import type { Events } from "./events.ts"
 import type { Logger } from "./logger.ts"
@@ -134,8 +135,7 @@ export class Firing {
   async #offer(plans: readonly FirePlan[]): Promise<readonly FireAnswer[]> {
     if (plans.length === 0) return []
     const { store } = this.#context
-    const cancels = plans.flatMap(cancelsOf)
-    if (cancels.length > 0) await store.transition(cancels)
+    await cancelAll(store, plans.flatMap(cancelsOf))
     return store.fire(plans)
   }
 

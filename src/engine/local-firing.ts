@@ -8,6 +8,7 @@ import type { Schedule } from "../core/schedule.ts"
 import { advanced, planStandIn, type StandIn, standInFor } from "../core/stand-in.ts"
 import { describeThrown } from "../core/thrown.ts"
 import type { Store } from "../store/store.ts"
+import { cancelAll } from "./cancelling.ts"
 import type { Clock } from "./clock.ts"
 import type { Events } from "./events.ts"
 import { needsFacts, plannedBy, readFacts, readRecorded } from "./facts.ts"
@@ -162,8 +163,7 @@ export class LocalFiring {
   async #enqueue(schedule: Schedule, plan: FirePlan): Promise<readonly NewRun[]> {
     const { store, events } = this.#context
     const { runs } = plan
-    const cancels = cancelsOf(plan)
-    if (cancels.length > 0) await store.transition(cancels)
+    await cancelAll(store, cancelsOf(plan))
     if (runs.length === 0) return []
     const held: NewRun[] = []
     const ids = runs.map(({ id }) => id)

@@ -7,6 +7,7 @@ import type { OwedOptions } from "../core/plan-owed.ts"
 import { definitionOf } from "../core/reconcile.ts"
 import { isTimedOtherwise, redefine } from "../core/redefine.ts"
 import type { Schedule, ScheduleDefinition } from "../core/schedule.ts"
+import { cancelAll } from "../engine/cancelling.ts"
 import { plannedBy, readFacts } from "../engine/facts.ts"
 import { accepted, isRefused } from "../store/refused.ts"
 import type { FireAnswer, Store } from "../store/store.ts"
@@ -73,8 +74,7 @@ export async function trySteer(store: Store, schedule: Schedule, decide: Decide)
 }
 
 async function offer(store: Store, plan: FirePlan): Promise<FireAnswer> {
-  const cancels = cancelsOf(plan)
-  if (cancels.length > 0) await store.transition(cancels)
+  await cancelAll(store, cancelsOf(plan))
   const [answer] = await store.fire([plan])
   return answer!
 }

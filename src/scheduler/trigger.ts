@@ -10,6 +10,7 @@ import { OVERLAP_POLICY, PRIORITY } from "../core/policies.ts"
 import { cancel, type NewRun, REPLACED_BY_HAND, type Run, UNFINISHED } from "../core/run.ts"
 import type { Overlap, Schedule } from "../core/schedule.ts"
 import { skip } from "../core/steer.ts"
+import { cancelAll } from "../engine/cancelling.ts"
 import { readFacts } from "../engine/facts.ts"
 import type { AnyTask } from "../engine/task.ts"
 import { accepted } from "../store/refused.ts"
@@ -169,7 +170,9 @@ async function makeRoom(store: Store, schedule: Schedule, given: GivenTriggerNow
   const { unfinished } = await readFacts(store, schedule)
   if (policy === "queue") return isQueueFull(schedule, unfinished.length) ? unfinished[0]!.id : null
   const why = { reason: REPLACED_BY_HAND, by: given.by ?? null }
-  const cancels = unfinished.map((run) => cancel(run, why)).filter((change) => change !== null)
-  if (cancels.length > 0) await store.transition(cancels)
+  await cancelAll(
+    store,
+    unfinished.map((run) => cancel(run, why)).filter((change) => change !== null),
+  )
   return null
 }

@@ -3,6 +3,7 @@ import { describe, test } from "vitest"
 import { defineTask, RunAborted, type RunEvent } from "../../src/index.ts"
 import { collectedLog } from "../support/collected-log.ts"
 import { aborted, Fleet, gate, never, taking, turn } from "../support/fleet.ts"
+import { racingStore } from "../support/racing-store.ts"
 
 describe("timeout", () => {
   test("a task that follows its signal ends as timed out when its time is up", async () => {
@@ -225,6 +226,25 @@ describe("cancel", () => {
       ["created@1", "started@1", "cancelled@1"],
     )
     assert.ok(lines.every(({ level }) => level !== "warn"))
+  })
+
+  test("a run that a worker takes while a newer one replaces it is cancelled all the same", async () => {
+    await using fleet = new Fleet()
+    const task = defineTask({ name: "task", run: ({ signal }) => aborted(signal) })
+    const schedule = task.schedule("s", { every: "1m", overlap: "replace" })
+    // The first run waits until the second is fired, and is taken at that very moment.
+    const claim = { workerId: "worker", tasks: [{ name: "task", leaseMs: 600_000 }], limit: 10 }
+    const store = racingStore(fleet.store, "transition", () => fleet.store.claim(claim))
+    const node = fleet.node({ tasks: [task], schedules: [schedule], store })
+    await fleet.until(node.start({ roles: ["fire"] }))
+
+    await fleet.advance("150s")
+
+    const states = (await fleet.runs()).map(({ id, state }) => [id.slice(-9), state]).sort()
+    assert.deepEqual(states, [
+      ["00:01:00Z", "cancelled"],
+      ["00:02:00Z", "pending"],
+    ])
   })
 
   test("another process's run is cancelled through the store, at its next heartbeat at the latest", async () => {
