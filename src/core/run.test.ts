@@ -272,7 +272,10 @@ describe("a cancel of a run that has moved on", () => {
     assert.deepEqual(again, { ...change, ifState: state, ifAttempt: attempt, outcome })
   })
 
-  test.each(["succeeded", "failed", "cancelled", "skipped", null] as const)("is over where it is %s", (state) => {
-    assert.equal(cancelledAsFound(change, { state, attempt: 1 }), null)
-  })
+  test.each(["succeeded", "failed", "cancelled", "skipped", null] as const)(
+    "is over where it is %s",
+    (state) => {
+      assert.equal(cancelledAsFound(change, { state, attempt: 1 }), null)
+    },
+  )
 })
