@@ -33,7 +33,7 @@ export interface PostgresOptions {
   readonly url?: string
   /** Or your own `pg.Pool`, which stays yours to end. */
   readonly pool?: Pool
-  /** Where Belfry's tables are. Default: the `schema` of the address (`postgres://…?schema=jobs`), else `belfry`. */
+  /** Where Belfry's tables are. Default: the `belfry_schema` of the address (`postgres://…?belfry_schema=jobs`), else `belfry`. */
   readonly schema?: string
   /** How many connections the pool of its own may have. */
   readonly connections?: number

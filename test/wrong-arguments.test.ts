@@ -32,8 +32,8 @@ describe("where a store or locks are made", () => {
     ["postgres by another kind of address", () => postgres("no"), "url"],
     ["postgres by blanks", () => postgres(" "), "url"],
     ["postgres by an address without //", () => postgres("postgres:bob:secret@h"), "url"],
-    ["postgres with an unknown parameter", () => postgres("postgres://h/d?shcema=x"), "url"],
-    ["postgres with a schema that is no name", () => postgres("postgres://h/d?schema=A-b"), "schema"],
+    ["postgres with an unknown parameter", () => postgres("postgres://h/d?belfry_shcema=x"), "url"],
+    ["postgres with a schema that is no name", () => postgres("postgres://h/d?belfry_schema=A-b"), "schema"],
     [
       "postgres with a second argument",
       () => callWith(postgres, "postgres://h/d", { schema: "x" }),

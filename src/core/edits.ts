@@ -25,7 +25,7 @@ export function isEdited(schedule: Schedule): schedule is EditedSchedule {
 /** All edits in their order, as one plan. What came due after the last of them is left for the next plan. */
 export function planEdits(schedule: EditedSchedule, facts: FireFacts): FirePlan {
   const { edits, ...current } = schedule
-  let plan = planOf(notDueByEdits({ ...current, ...edits[0].was }), {})
+  let plan = planOf(dueAsBefore({ ...current, ...edits[0].was }), {})
   edits.forEach((edit, index) => {
     const known = factsAfter(facts, plan)
     const next: State = edits[index + 1]?.was ?? current
@@ -34,8 +34,8 @@ export function planEdits(schedule: EditedSchedule, facts: FireFacts): FirePlan 
   return plan
 }
 
-/** The first edit made it due at once: when it would be due without. */
-function notDueByEdits(schedule: Schedule): Schedule {
+/** The first edit set `nextRunAt` to its own instant. This restores when the schedule was due before. */
+function dueAsBefore(schedule: Schedule): Schedule {
   const { coveredUntil, lastError } = schedule
   if (coveredUntil === null || lastError !== null) return schedule
   try {

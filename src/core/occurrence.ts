@@ -61,8 +61,9 @@ export function upcomingAfter(schedule: Schedule, after: Instant): Occurrence | 
 
 /** When a schedule runs next. It is due sooner if an operator left out occurrences before that: then they are recorded. */
 export function nextToRunAt(schedule: Schedule): Instant | null {
-  const { nextRunAt, coveredUntil } = schedule
+  const { nextRunAt, coveredUntil, overrides } = schedule
   if (nextRunAt === null || coveredUntil === null) return nextRunAt
+  if (overrides.every(({ dueAt }) => dueAt !== null)) return nextRunAt
   const isSkipped = upcomingAfter(schedule, coveredUntil)?.isSkipped === true
   return isSkipped ? (nextToRun(schedule, coveredUntil)?.dueAt ?? null) : nextRunAt
 }

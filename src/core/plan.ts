@@ -103,8 +103,8 @@ export function factsAfter(facts: FireFacts, { runs }: FirePlan): FireFacts {
 
 /**
  * Whether a plan settles more than its one occurrence in time. Only then may some of them be recorded already, and the plan
- * is made again with `facts.recorded`: that spares every ordinary fire a read. A skip may stand where there is a run already, which
- * counts where runs are counted.
+ * is made again with `facts.recorded`: that spares every ordinary fire a read. With `maxRuns`, a skip is
+ * looked up, too: another process may have run that occurrence from memory.
  */
 export function isToLookUp({ runs }: FirePlan, { maxRuns }: Pick<Schedule, "maxRuns">): boolean {
   const isBehind = runs.length > 1 || runs.some((run) => isRange(run) || run.reason === "missed")

@@ -4,7 +4,6 @@ import {
   type Attempt,
   type AttemptOutcome,
   cancel,
-  cancelledAsFound,
   claimableAfter,
   type Failure,
   fail,
@@ -259,23 +258,3 @@ function anAttempt(over: Partial<Attempt> = {}): Attempt {
   const instants = { dueAt: 0, startedAt: 0, endedAt: 1 }
   return { attempt: 1, workerId: "w1", ...instants, outcome: "failed", error: null, ...over }
 }
-
-describe("a cancel of a run that has moved on", () => {
-  const change = cancel(aRunRef({ id: "r1", state: "pending", attempt: 0 }), { reason: "why", by: "ada" })!
-
-  test.each([
-    ["a worker has it", "running", 1, "cancelled"],
-    ["it waits for its next attempt", "pending", 1, null],
-  ] as const)("is repeated as it is now: %s", (_, state, attempt, outcome) => {
-    const again = cancelledAsFound(change, { state, attempt })
-
-    assert.deepEqual(again, { ...change, ifState: state, ifAttempt: attempt, outcome })
-  })
-
-  test.each(["succeeded", "failed", "cancelled", "skipped", null] as const)(
-    "is over where it is %s",
-    (state) => {
-      assert.equal(cancelledAsFound(change, { state, attempt: 1 }), null)
-    },
-  )
-})

@@ -276,15 +276,6 @@ export function cancel(run: RunRef, why: { reason: string | null; by: string | n
   return { ...stepOf(run, "cancelled", run.state === "running" ? "cancelled" : null), ...why }
 }
 
-/** The same cancel of a run that wasn't where it was thought to be; null if it is over or gone. */
-export function cancelledAsFound(
-  change: RunChange,
-  { state, attempt }: { readonly state: RunState | null; readonly attempt: number },
-): RunChange | null {
-  if (state === null || isFinished(state)) return null
-  return { ...change, ifState: state, ifAttempt: attempt, outcome: state === "running" ? "cancelled" : null }
-}
-
 /** Why a run was cancelled that gave way to one by hand. */
 export const REPLACED_BY_HAND = "Replaced by a run that was triggered"
 

@@ -3,7 +3,7 @@ import { edit, edited } from "../../test/support/edited.ts"
 import { aSchedule, at, clock, ledger } from "../../test/support/records.ts"
 import { SECOND } from "./instant.ts"
 import { type FireFacts, NO_FACTS } from "./plan.ts"
-import { advanced, planStandIn, type StandIn, standInFor } from "./stand-in.ts"
+import { planStandIn, type StandIn, standInAfter, standInFor } from "./stand-in.ts"
 
 const nextOf = (schedule: ReturnType<typeof aSchedule>, since: string) =>
   clock(standInFor(schedule, at(since)).schedule.nextRunAt)
@@ -57,6 +57,17 @@ describe("a stand-in", () => {
   const runsAt = (standIn: StandIn, facts: FireFacts, time: string) =>
     ledger(planStandIn(standIn, facts, at(time)).runs)
 
+  test("reads records only from where its last plan has counted them", () => {
+    const spaced = standInFor(aSchedule({ spacing: "90m" }), at("10:10"))
+    const after = standInAfter(spaced, planStandIn(spaced, NO_FACTS, at("11:00")))!
+
+    assert.equal(clock(after.recordedAfter), "10:59:59.999")
+    assert.isNull(
+      standInAfter(standInFor(aSchedule(), at("10:10")), planStandIn(spaced, NO_FACTS, at("11:00")))!
+        .recordedAfter,
+    )
+  })
+
   test("looks for records only where runs are counted, or have to be apart", () => {
     const lookedFor = (options: Parameters<typeof aSchedule>[0]) => {
       const { recordedAfter } = standInFor(aSchedule(options), at("10:10"))
@@ -72,13 +83,13 @@ describe("a stand-in", () => {
   test("counts what others have fired since the last read, once", () => {
     const standIn = standInFor(aSchedule({ maxRuns: 4 }), at("10:10"))
     const first = planStandIn(standIn, ran("09:00", "10:00"), at("11:00"))
-    const next = advanced(standIn, first)!
+    const next = standInAfter(standIn, first)!
 
     assert.deepEqual(ledger(first.runs), ["11:00 schedule"])
     assert.equal(next.schedule.firedCount, 3)
     assert.deepEqual(runsAt(next, ran("09:00", "10:00", "11:00"), "12:00"), ["12:00 schedule"])
     assert.deepEqual(runsAt(standIn, ran("08:30", "09:00", "09:30", "10:00"), "11:00"), [])
-    assert.isNull(advanced(standIn, { ...first, progress: null }))
+    assert.isNull(standInAfter(standIn, { ...first, progress: null }))
   })
 
   test("of a schedule that was never planned counts nothing from before", () => {

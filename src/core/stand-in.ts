@@ -15,7 +15,7 @@ const STAND_IN_GRACE_MS = 20 * SECOND
 export interface StandIn {
   /** In the form it is planned by: what is due from then on, and only on time. */
   readonly schedule: Schedule
-  /** Where its plans look for records of what was fired since; null if they needn't. Others fire from memory, too. */
+  /** Plans read records after this instant, because other processes fire from memory, too. Null: not needed. */
   readonly recordedAfter: Instant | null
   /** What may have been fired between the last read and then, and isn't in `firedCount` yet. */
   readonly uncounted: { readonly after: Instant; readonly until: Instant } | null
@@ -59,8 +59,11 @@ export function planStandIn({ schedule, uncounted }: StandIn, facts: FireFacts, 
   return planFire({ ...schedule, firedCount: schedule.firedCount + ran }, facts, now)
 }
 
-/** After that plan; null if it was its last. */
-export function advanced(standIn: StandIn, { progress }: FirePlan): StandIn | null {
+/** After that plan; null if it was its last. What the plan settled is counted, so records are read only from there on. */
+export function standInAfter(standIn: StandIn, { progress }: FirePlan): StandIn | null {
   if (progress === null) return null
-  return { ...standIn, schedule: { ...standIn.schedule, ...progress }, uncounted: null }
+  const schedule = { ...standIn.schedule, ...progress }
+  const settled = (progress.coveredUntil ?? 0) - schedule.spacingMs
+  const recordedAfter = standIn.recordedAfter === null ? null : Math.max(standIn.recordedAfter, settled)
+  return { schedule, recordedAfter, uncounted: null }
 }

@@ -1,6 +1,6 @@
 import type { RetryPolicy } from "../core/backoff.ts"
 import { formatDuration } from "../core/duration.ts"
-import { BelfryError } from "../core/errors.ts"
+import { assert, BelfryError } from "../core/errors.ts"
 import {
   type Failure,
   fail,
@@ -17,7 +17,7 @@ import { describeThrown, storable } from "../core/thrown.ts"
 import type { Store } from "../store/store.ts"
 import type { Clock } from "./clock.ts"
 import { Completion } from "./completion.ts"
-import { askedBy, NO_OUTPUT, outputOf, reportsItself } from "./output.ts"
+import { askedBy, NO_OUTPUT, outputOf, reportsSuccess } from "./output.ts"
 import { type AbortCause, abortedBy, type RunAborted } from "./run-aborted.ts"
 import { infoOf, lastSuccessOf } from "./run-info.ts"
 import { RunLog } from "./run-log.ts"
@@ -81,7 +81,7 @@ export class Execution {
     this.#abortedBy ??= abortedBy(why)
     if (isFirst) this.#controller?.abort(this.#abortedBy)
     // A run that must be given back at once isn't kept for the sake of a handler's last words.
-    this.#endWithin(why === "stopping" ? 0 : ABORT_GRACE_MS, this.#abortedBy)
+    this.#endWithin(why === "stopping" ? 0 : ABORT_GRACE_MS)
   }
 
   get isAborted(): boolean {
@@ -108,7 +108,7 @@ export class Execution {
 
   /** Once. Answers the change to make, or null if the run is no longer ours to change. */
   async perform(): Promise<RunChange | null> {
-    if (this.#abortedBy !== null) return this.#changeFor({ kind: "aborted", cause: this.#abortedBy })
+    if (this.#abortedBy !== null) return this.#changeFor({ kind: "aborted" })
     if (isPoison(this.run)) return giveUp(this.run)
     this.#hasBegun = true
     const timeoutMs = this.#timeoutMs
@@ -139,10 +139,10 @@ export class Execution {
     })
   }
 
-  #endWithin(graceMs: number, cause: RunAborted): void {
+  #endWithin(graceMs: number): void {
     if (this.#end === null) return
     this.#cancelGrace?.()
-    this.#cancelGrace = this.#clock.setTimer(graceMs, () => this.#end?.({ kind: "aborted", cause }))
+    this.#cancelGrace = this.#clock.setTimer(graceMs, () => this.#end?.({ kind: "aborted" }))
   }
 
   /** Never rejects: whatever a task throws is an ending. */
@@ -164,13 +164,15 @@ export class Execution {
       const error = "complete() was called, and its transaction was not committed"
       return this.#fail({ outcome: "failed", error, retry: "policy", output: NO_OUTPUT })
     }
-    if (ending.kind === "returned" && !this.#hasFollowed(ending.value)) return this.#changeBy(ending.value)
+    if (ending.kind === "returned" && !this.#isStoppedBySignal(ending.value))
+      return this.#changeBy(ending.value)
     if (why === "stopping") return release(run, "The worker was stopped")
     if (why === "timeout") {
       const error = `Timed out after ${formatDuration(this.#timeoutMs ?? 0)}`
       return this.#fail({ outcome: "timeout", error, retry: "policy", output: NO_OUTPUT })
     }
-    const thrown = ending.kind === "thrown" ? ending.thrown : this.#abortedBy
+    assert(ending.kind === "thrown", "what aborts an attempt is one of the four above")
+    const { thrown } = ending
     return this.#fail({ outcome: "failed", error: describeThrown(thrown, CALLER), ...askedBy(thrown) })
   }
 
@@ -178,8 +180,8 @@ export class Execution {
    * Whether a task that returned did so because it was told to stop: it knows its signal, and doesn't say that it succeeded all the
    * same. To look at `signal.aborted` and return must not end a run whose work is half done.
    */
-  #hasFollowed(returned: unknown): boolean {
-    return this.#abortedBy !== null && this.#controller !== null && !reportsItself(returned)
+  #isStoppedBySignal(returned: unknown): boolean {
+    return this.#abortedBy !== null && this.#controller !== null && !reportsSuccess(returned)
   }
 
   /** What a task's result makes of its run. */
@@ -251,4 +253,4 @@ type Insist = <T>(question: () => Promise<T>) => Promise<T>
 type Ending =
   | { readonly kind: "returned"; readonly value: unknown }
   | { readonly kind: "thrown"; readonly thrown: unknown }
-  | { readonly kind: "aborted"; readonly cause: RunAborted }
+  | { readonly kind: "aborted" }

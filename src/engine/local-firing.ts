@@ -5,7 +5,7 @@ import { skipRecordOf } from "../core/new-run.ts"
 import { cancelsOf, type FireFacts, type FirePlan, NO_FACTS } from "../core/plan.ts"
 import type { NewRun } from "../core/run.ts"
 import type { Schedule } from "../core/schedule.ts"
-import { advanced, planStandIn, type StandIn, standInFor } from "../core/stand-in.ts"
+import { planStandIn, type StandIn, standInAfter, standInFor } from "../core/stand-in.ts"
 import { describeThrown } from "../core/thrown.ts"
 import type { Store } from "../store/store.ts"
 import { cancelAll } from "./cancelling.ts"
@@ -25,8 +25,8 @@ export class LocalFiring {
   readonly #context: LocalFiringContext
   readonly #local = new Map<string, Local>()
   readonly #standIns = new Map<string, StandIn>()
-  /** It isn't known whether schedules can't be read while the store can be reached: perhaps nothing can, or could until now. */
-  #isInDoubt = false
+  /** The store may have been away altogether. Until `Firing` has tried once more, stored schedules go first. */
+  #mustAskFiring = false
   readonly #loop: Loop
 
   constructor(context: LocalFiringContext) {
@@ -60,7 +60,7 @@ export class LocalFiring {
     if (this.#standIns.size > 0) return
     for (const schedule of schedules) this.#standIns.set(schedule.id, standInFor(schedule, since))
     if (this.#standIns.size === 0) return
-    this.#isInDoubt = true
+    this.#mustAskFiring = true
     const { logger } = this.#context
     logger.warn(
       { component: "local-firing", schedules: this.#standIns.size },
@@ -106,7 +106,7 @@ export class LocalFiring {
     try {
       return await this.#context.store.now()
     } catch (error) {
-      this.#isInDoubt = true
+      this.#mustAskFiring = true
       throw error
     }
   }
@@ -116,9 +116,9 @@ export class LocalFiring {
    * of a pause that was made meanwhile, and how many occurrences a run stands for.
    */
   async #areStoredBack(): Promise<boolean> {
-    if (!this.#isInDoubt || this.#standIns.size === 0) return false
+    if (!this.#mustAskFiring || this.#standIns.size === 0) return false
     const areBack = await this.#context.onReachable()
-    this.#isInDoubt = false
+    this.#mustAskFiring = false
     return areBack
   }
 
@@ -150,7 +150,7 @@ export class LocalFiring {
     await this.#enqueue(schedule, { ...plan, runs })
     // A schedule that was read again meanwhile stays as it was read.
     if (this.#standIns.get(schedule.id) !== standIn) return
-    const next = advanced(standIn, plan)
+    const next = standInAfter(standIn, plan)
     if (next === null) this.#standIns.delete(schedule.id)
     else this.#standIns.set(schedule.id, next)
   }

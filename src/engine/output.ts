@@ -28,10 +28,10 @@ function understood(returned: unknown): { isSuccess: boolean; output: Output } {
   }
 }
 
-/** Whether a task said itself how it went; what it returns otherwise may be nothing at all. */
-export function reportsItself(returned: unknown): boolean {
+/** Whether a task said itself that it succeeded; what it returns otherwise may be nothing at all. */
+export function reportsSuccess(returned: unknown): boolean {
   try {
-    return isReport(returned)
+    return isReport(returned) && returned.success
   } catch {
     return false
   }

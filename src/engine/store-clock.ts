@@ -16,7 +16,7 @@ export interface ClockReading {
 /** While the store's clock is behind, it may be set right at any moment: schedules are looked at this often. */
 const LOOK_AGAIN_MS = 5 * SECOND
 
-/** How many schedules are looked at when a process starts. */
+/** How many schedules are looked at when a process starts. Those that fire often are all ahead, so a sample shows it. */
 const LOOKED_AT = 500
 
 /**
@@ -36,7 +36,7 @@ export function steppedBackMs(before: ClockReading, after: ClockReading): number
 export class StoreClock {
   readonly #context: { readonly logger: Logger; readonly events: Events }
   #last: ClockReading | null = null
-  /** The latest that it has said; null if it never went back. */
+  /** What it said before it went back, or what was fired by it; null once it has caught up. */
   #latest: Instant | null = null
 
   constructor(context: { readonly logger: Logger; readonly events: Events }) {
@@ -63,9 +63,10 @@ export class StoreClock {
     const now = await store.now()
     const [first] = firedAhead(schedules, now)
     if (first === undefined) return
+    this.#latest = Math.max(this.#latest ?? 0, first.lastRunAt!)
     const [last, said] = [first.lastRunAt!, now].map((at) => new Date(at).toISOString())
     this.#tell(
-      `Schedule "${first.id}" last fired at ${last}, and the store's clock says ${said}: it was ahead, or has gone back.`,
+      `Schedule "${first.id}" last fired at ${last}, and the store's clock says ${said}: it was set back.`,
       { now },
     )
   }

@@ -137,7 +137,8 @@ class DryWrites {
     const stored = await this.#store.findRuns(filter, page)
     if (ids === undefined && concurrencyKey === undefined) return stored
     const others = stored.filter(({ id }) => !this.#runs.has(id))
-    const written = [...this.#runs.values()].filter((run) => isAsked(run, filter))
+    // On the first page, all of them.
+    const written = page.before === null ? [...this.#runs.values()].filter((run) => isAsked(run, filter)) : []
     return [...written.toReversed(), ...others].slice(0, page.limit)
   }
 

@@ -1,6 +1,6 @@
 import { BelfryError } from "../core/errors.ts"
-import { foreseen } from "../core/foreseen.ts"
 import { formatInstant, type Instant } from "../core/instant.ts"
+import { afterNextPlan } from "../core/next-plan.ts"
 import { passedBy, upcomingAfter } from "../core/occurrence.ts"
 import type { Schedule } from "../core/schedule.ts"
 
@@ -23,7 +23,7 @@ export function upcoming(
   now: Instant,
   { count, after }: { count: number; after: Instant | null },
 ): readonly OccurrenceView[] {
-  const schedule = foreseen(stored)
+  const schedule = afterNextPlan(stored)
   const found: OccurrenceView[] = []
   const from = settledBy(schedule, now)
   let { firedCount } = schedule

@@ -16,6 +16,7 @@ import { type BackfillPlan, doBackfill, planAgain, planBackfill } from "./backfi
 import { deleteSchedule, editSchedule, requireSchedule, steerSchedule } from "./change-schedule.ts"
 import { checkDependencies } from "./dependencies.ts"
 import { type Ledger, type LedgerPage, readLedger } from "./ledger.ts"
+import { withEditsPlanned } from "./next-plan.ts"
 import { checkPayload, checkStoredPayload, examinePayload } from "./payload-check.ts"
 import { type OccurrenceView, upcoming } from "./preview.ts"
 import {
@@ -107,7 +108,7 @@ export class Schedules {
     await this.#ready()
     const view = await this.#viewer()
     const [schedule] = await this.#store.findSchedules({ ids }, { afterId: null, limit: 1 })
-    return schedule === undefined ? null : view(schedule)
+    return schedule === undefined ? null : view(await withEditsPlanned(this.#store, schedule))
   }
 
   /** By id. All of them, or with `limit` a page; `after` is the last id of the page before. */
@@ -120,7 +121,7 @@ export class Schedules {
     for (let afterId = after; ; afterId = found.at(-1)!.id) {
       const size = limit ?? LIST_PAGE
       const page = await this.#store.findSchedules(filter, { afterId, limit: size })
-      found.push(...page.map(view))
+      for (const schedule of page) found.push(view(await withEditsPlanned(this.#store, schedule)))
       if (limit !== undefined || page.length < size) return found
     }
   }
@@ -218,7 +219,7 @@ export class Schedules {
     const limit = countOf(count, "preview") ?? 10
     const { after } = checked(options, PREVIEW_OPTIONS, doorOf("preview"))
     await this.#ready()
-    const schedule = await requireSchedule(this.#store, scheduleId)
+    const schedule = await withEditsPlanned(this.#store, await requireSchedule(this.#store, scheduleId))
     return upcoming(schedule, await this.#store.now(), { count: limit, after: after ?? null })
   }
 

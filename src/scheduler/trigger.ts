@@ -5,6 +5,7 @@ import { type Json, toPayload } from "../core/json.ts"
 import { flag, instant, payload, remark } from "../core/kinds.ts"
 import { requestOf } from "../core/new-run.ts"
 import type { PriorityOption, When } from "../core/options.ts"
+import { planOf } from "../core/plan.ts"
 import { isQueueFull } from "../core/plan-owed.ts"
 import { OVERLAP_POLICY, PRIORITY } from "../core/policies.ts"
 import { cancel, type NewRun, REPLACED_BY_HAND, type Run, UNFINISHED } from "../core/run.ts"
@@ -15,7 +16,7 @@ import { readFacts } from "../engine/facts.ts"
 import type { AnyTask } from "../engine/task.ts"
 import { accepted } from "../store/refused.ts"
 import type { RunPage, Store } from "../store/store.ts"
-import { requireSchedule, TRIES, tooManyTries, trySteer } from "./change-schedule.ts"
+import { requireSchedule, tooManyTries, trySteer } from "./change-schedule.ts"
 import { checkPayload, checkStoredPayload } from "./payload-check.ts"
 import type { Because } from "./steering-options.ts"
 
@@ -55,16 +56,22 @@ export async function triggerNow(
   about: TriggerNowRequest,
   given: GivenTriggerNow,
 ): Promise<TriggerNowResult> {
-  for (let tries = 0; tries < TRIES; tries++) {
+  for (let tries = 0; tries < TRIGGER_TRIES; tries++) {
     const schedule = await requireSchedule(store, about.scheduleId)
     const run = await checkedRun(store, schedule, about, given)
-    const holder = await makeRoom(store, schedule, given)
+    const policy = given.overlap ?? schedule.overlap.policy
+    const holder = await makeRoom(store, schedule, { policy, by: given.by ?? null })
     if (holder !== null) return { outcome: "skipped", runId: holder }
-    const result = given.insteadOfNext ? await insteadOfNext(store, schedule, run) : await beside(store, run)
+    // Where others may make a run at the same moment, only one of them finds the schedule as it was.
+    const isGuarded = given.insteadOfNext || policy === "queue" || policy === "replace"
+    const result = isGuarded ? await guarded(store, schedule, run, given) : await beside(store, run)
     if (result !== null) return result
   }
   throw tooManyTries(about.scheduleId, "triggered")
 }
+
+/** Many may trigger a schedule at once, and one of them is through with each try. */
+const TRIGGER_TRIES = 200
 
 export interface TriggerNowRequest {
   readonly scheduleId: string
@@ -93,15 +100,16 @@ async function beside(store: Store, run: NewRun): Promise<TriggerNowResult> {
   return outcome === "held" ? { outcome: "skipped", runId } : { outcome: "created", runId: run.id }
 }
 
-/** The run and the skip are one plan: both happen or neither. Null if the schedule, or what holds its key, has moved. */
-async function insteadOfNext(
+/** The run, and the skip if there is one, are one plan: both happen or neither. Null if the schedule, or what holds its key, has moved. */
+async function guarded(
   store: Store,
   schedule: Schedule,
   run: NewRun,
+  { insteadOfNext = false }: GivenTriggerNow,
 ): Promise<TriggerNowResult | null> {
   const { reason, by } = run
   const { outcome } = await trySteer(store, schedule, (stored, _facts, now) => ({
-    ...skip(stored, null, { reason, by }, now),
+    ...(insteadOfNext ? skip(stored, null, { reason, by }, now) : planOf(stored, {})),
     runs: [run],
   }))
   if (outcome === "done") return { outcome: "created", runId: run.id }
@@ -162,14 +170,17 @@ function instantPassed(id: string, asOf: Instant, now: Instant): Instant {
 
 /**
  * With `replace`, ends what is unfinished, so that the run by hand takes its place. With `queue`, says by its oldest run that the
- * queue is full; two who ask at the same moment may both find room. The other policies are kept by the run's live key.
+ * queue is full. The other policies are kept by the run's live key.
  */
-async function makeRoom(store: Store, schedule: Schedule, given: GivenTriggerNow): Promise<string | null> {
-  const policy = given.overlap ?? schedule.overlap.policy
+async function makeRoom(
+  store: Store,
+  schedule: Schedule,
+  { policy, by }: { policy: Overlap["policy"]; by: string | null },
+): Promise<string | null> {
   if (policy !== "replace" && policy !== "queue") return null
   const { unfinished } = await readFacts(store, schedule)
   if (policy === "queue") return isQueueFull(schedule, unfinished.length) ? unfinished[0]!.id : null
-  const why = { reason: REPLACED_BY_HAND, by: given.by ?? null }
+  const why = { reason: REPLACED_BY_HAND, by }
   await cancelAll(
     store,
     unfinished.map((run) => cancel(run, why)).filter((change) => change !== null),

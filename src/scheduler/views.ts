@@ -1,8 +1,8 @@
-import { foreseen } from "../core/foreseen.ts"
 import type { Instant } from "../core/instant.ts"
 import type { Json } from "../core/json.ts"
 import { type Rhythm, silentForMs } from "../core/liveness.ts"
 import { describeTriggers } from "../core/new-run.ts"
+import { afterNextPlan } from "../core/next-plan.ts"
 import { isOverridden } from "../core/reconcile.ts"
 import type { AttemptOutcome, Progress, Run, RunState, TriggeredBy } from "../core/run.ts"
 import {
@@ -62,7 +62,7 @@ export interface ScheduleView extends Omit<ScheduleDefinition, "startsAt" | "end
 
 /** `offered`: the tasks of the workers that are online. */
 export function scheduleView(stored: Schedule, offered: ReadonlySet<string>): ScheduleView {
-  const schedule = foreseen(stored)
+  const schedule = afterNextPlan(stored)
   const {
     version: _version,
     coveredUntil: _coveredUntil,

@@ -229,16 +229,15 @@ class Performing {
 
   /** Resolves when everything that can happen at this instant has happened. */
   async settle(): Promise<void> {
-    const startedAt = realMs()
+    const startedAt = systemClock.monotonic()
     await turn()
-    while (this.#awaited.size > 0 && realMs() - startedAt < this.#patienceMs) await turn()
+    while (this.#awaited.size > 0 && systemClock.monotonic() - startedAt < this.#patienceMs) await turn()
     this.#awaited.clear()
   }
 }
 
-/** As they are when this is loaded: a test may put fake timers in their place, and this is about real ones. */
+/** As it is when this is loaded: a test may put a fake timer in its place, and this is about real turns. */
 const afterTurn = setImmediate
-const realMs = performance.now.bind(performance)
 
 /** All promises that can settle without the outside world have settled after a turn of the event loop. */
 function turn(): Promise<void> {

@@ -36,7 +36,7 @@ describe("timeout", () => {
     ["nothing", { returned: undefined, knowsSignal: true }, "failed", "timeout"],
     ["a value", { returned: { half: "done" }, knowsSignal: true }, "failed", "timeout"],
     ["that it succeeded", { returned: { success: true }, knowsSignal: true }, "succeeded", "succeeded"],
-    ["that it failed", { returned: { success: false }, knowsSignal: true }, "failed", "failed"],
+    ["that it failed", { returned: { success: false }, knowsSignal: true }, "failed", "timeout"],
     [
       "nothing, without a look at its signal",
       { returned: undefined, knowsSignal: false },

@@ -210,6 +210,22 @@ describe("the schedule's own policy holds", () => {
     assert.deepEqual(done.states, states)
   })
 
+  test.each([
+    ["queue", 2, ["pending", "pending"]],
+    ["replace", 10, ["pending"]],
+  ] as const)("%s, also for many at the same moment", async (overlap, created, unfinished) => {
+    const { schedules, runs } = await fixture()
+    await schedules.create("s", { task: "elsewhere", cron: "0 * * * *", overlap })
+
+    const answers = await Promise.all(Array.from({ length: 10 }, () => schedules.trigger("s")))
+
+    assert.equal(answers.filter(({ outcome }) => outcome === "created").length, created)
+    assert.deepEqual(
+      (await runs.list({ state: ["pending", "running"] })).map(({ state }) => state),
+      unfinished,
+    )
+  })
+
   test("where the queue is full, the oldest run is named", async () => {
     const { answers } = await triggered("queue", 3)
 

@@ -89,8 +89,9 @@ function factsOf(schedule: ScheduleView, when: (date: Date) => string): readonly
 function catchUpWords({ policy, graceMs, windowMs, limit }: ScheduleView["catchUp"]): string {
   const grace = `late after ${formatDuration(graceMs)}`
   if (policy === "none") return `none, ${grace}`
-  const window = `the last ${formatDuration(windowMs)}`
-  return policy === "once" ? `once, of ${window}, ${grace}` : `all, at most ${limit} of ${window}, ${grace}`
+  return policy === "once"
+    ? `once, ${grace}`
+    : `all, at most ${limit} of the last ${formatDuration(windowMs)}, ${grace}`
 }
 
 function dependencyWords({ scheduleId, withinMs }: ScheduleView["dependsOn"][number]): string {

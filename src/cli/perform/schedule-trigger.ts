@@ -23,7 +23,7 @@ export async function triggerSchedule(call: Call): Promise<ExitCode | undefined>
     if (outcome === "skipped")
       throw new Refusal(
         EXIT.conflict,
-        `"${schedule.id}" wasn't triggered: its run ${runId} isn't done, and the overlap policy is skip.`,
+        `"${schedule.id}" wasn't triggered: its run ${runId} isn't done, ${whyNot(options.overlap ?? schedule.overlap.policy)}.`,
         `Wait for it (belfry run wait ${runId}), cancel it (belfry run cancel ${runId}), or add --overlap allow.`,
       )
     if (flags.isOn("dryRun")) {
@@ -61,6 +61,10 @@ function optionsOf(
     ...(overlap === undefined ? {} : { overlap }),
     ...(asOf === undefined ? {} : { asOf }),
   }
+}
+
+function whyNot(policy: ScheduleView["overlap"]["policy"]): string {
+  return policy === "queue" ? "and its queue is full" : "and the overlap policy is skip"
 }
 
 function asOfWords(asOf: Date | undefined): string {

@@ -45,6 +45,7 @@ export class News {
       () => undefined,
       () => undefined,
     )
-    this.#sending = Promise.all([this.#sending, sent])
+    // Resolves to nothing: a list of what was sent before would grow for as long as the process lives.
+    this.#sending = Promise.all([this.#sending, sent]).then(() => undefined)
   }
 }

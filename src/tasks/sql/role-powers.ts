@@ -35,7 +35,7 @@ export async function warnOfPowers(
   const found = await powersOf(pool, role, clock)
   const isMember = found.some(([name, , isMember]) => name === role && isMember === "t")
   if (role !== null && !isMember) {
-    const text = `Functions can't be called as the role "${role}": the connection's user may not become it. Grant the role to that user.`
+    const text = `Functions can't be called as the role "${role}": there is no such role, or the connection's user may not become it. Grant it to that user.`
     logger.warn({ component: "sql", role }, text)
   }
   for (const [name, power] of found) {

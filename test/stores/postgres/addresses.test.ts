@@ -9,7 +9,7 @@ import { atTheEnd, rejectsWith } from "./scratch.ts"
 
 describe("an address", () => {
   test("may name the schema; all else is the driver's", () => {
-    const address = addressOf("postgres://bob:secret@db:5433/shop?sslmode=require&schema=jobs")
+    const address = addressOf("postgres://bob:secret@db:5433/shop?sslmode=require&belfry_schema=jobs")
 
     assert.deepEqual(address, {
       url: "postgres://bob:secret@db:5433/shop?sslmode=require",
@@ -22,29 +22,31 @@ describe("an address", () => {
     ["postgres://db/shop", "PostgreSQL at db/shop"],
     ["socket:/var/run/postgresql?db=shop", "PostgreSQL"],
     ["/var/run/postgresql shop", "PostgreSQL"],
+    // Other programs keep theirs in the same address, and mean their own schema.
+    ["postgres://db/shop?schema=public&pgbouncer=true&connection_limit=1", "PostgreSQL at db/shop"],
   ])("without one is passed on as it is: %s", (url, where) => {
     assert.deepEqual(addressOf(url), { url, schema: null, where })
   })
 
   test("that names a schema makes the store and the locks there, and nowhere else", async () => {
     const url = await freshDatabase()
-    const store = postgres(`${url}?schema=jobs`)
+    const store = postgres(`${url}?belfry_schema=jobs`)
     atTheEnd(() => store.close())
-    const locks = postgresLocks(`${url}?schema=jobs`)
+    const locks = postgresLocks(`${url}?belfry_schema=jobs`)
     atTheEnd(() => locks.close?.())
 
     await store.open()
     const held = await locks.acquire("name", "token", 600_000)
 
     assert.equal(held.outcome, "acquired")
-    assert.equal((await schemaOfDatabase(`${url}?schema=jobs`)).stored, 1)
+    assert.equal((await schemaOfDatabase(`${url}?belfry_schema=jobs`)).stored, 1)
     assert.equal((await schemaOfDatabase(url, "jobs")).stored, 1)
     assert.equal((await schemaOfDatabase(url)).stored, 0)
   })
 
   test("that names a schema works on the command line, too", async () => {
     const url = await freshDatabase()
-    const shell = terminal({ env: { BELFRY_STORE: `${url}?schema=jobs` } })
+    const shell = terminal({ env: { BELFRY_STORE: `${url}?belfry_schema=jobs` } })
 
     const created = await shell.run("schedule", "create", "hourly", "--task", "t", "--every", "1h")
 

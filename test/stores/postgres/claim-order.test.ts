@@ -1,6 +1,8 @@
 import assert from "node:assert/strict"
-import { test } from "vitest"
+import { describe, test } from "vitest"
+import type { NewRun } from "../../../src/core/run.ts"
 import { aClaim, aRun } from "../../../src/store/laws/factories.ts"
+import { idsOf } from "../../../src/store/laws/steps.ts"
 import { migratedDatabase } from "../../support/fresh-database.ts"
 import { anOpenStore, aPsql, atTheEnd, until, waitersForLocks } from "./scratch.ts"
 
@@ -33,30 +35,44 @@ test("a claim takes the places of its keys in their order, whatever the order of
   )
 })
 
-test.each([
-  ["has no room for both, the later one begins after it", 1, null],
-  ["has room for both, the worker looks again at once", 2, 100],
-])(
-  "runs of a key begin in their order: where another claim is taking the first and the key %s",
-  async (_, limit, inMs) => {
+describe("runs of a key begin in their order", () => {
+  const limited = (id: string, limit: number, due: number, task = "report") =>
+    aRun({ id, task, concurrencyKey: "key", concurrencyLimit: limit, delayMs: null, notBefore: due })
+
+  /** The first is being taken by another claim. */
+  async function whileTheFirstIsTaken(runs: readonly NewRun[]) {
     const url = await migratedDatabase()
     const [store, other] = [await anOpenStore(url), await aPsql(url)]
-    const limited = (id: string) => aRun({ id, concurrencyKey: "key", concurrencyLimit: limit })
-    // One after the other, so that the first is due before.
-    await store.enqueue([{ ...limited("first"), delayMs: null, notBefore: 1_000 }])
-    await store.enqueue([{ ...limited("second"), delayMs: null, notBefore: 2_000 }])
+    await store.enqueue(runs)
     await other.query("begin")
     await other.query("select belfry.claim('other', '{report}', '{60000}', 1)")
-
-    const meanwhile = await store.claim(aClaim())
+    const tasks = ["report", "mail"].map((name) => ({ name, leaseMs: 600_000 }))
+    const meanwhile = await store.claim(aClaim({ tasks, limit: 10 }))
     await other.query("rollback")
-    const after = await store.claim(aClaim({ limit: 1 }))
+    const after = await store.claim(aClaim({ tasks, limit: 10 }))
+    return { meanwhile: idsOf(meanwhile.runs), after: idsOf(after.runs) }
+  }
 
-    assert.deepEqual(meanwhile.runs, [])
-    assert.equal(meanwhile.nextClaimableAt, inMs === null ? null : meanwhile.now + inMs)
-    assert.deepEqual(
-      after.runs.map(({ id }) => id),
-      ["first"],
-    )
-  },
-)
+  test("while another claim takes the first, the next one isn't taken instead", async () => {
+    const runs = [limited("first", 1, 1_000), limited("second", 1, 2_000)]
+
+    assert.deepEqual(await whileTheFirstIsTaken(runs), { meanwhile: [], after: ["first"] })
+  })
+
+  test("also if it is of another task", async () => {
+    const runs = [limited("first", 1, 1_000), limited("second", 1, 2_000, "mail")]
+
+    assert.deepEqual(await whileTheFirstIsTaken(runs), { meanwhile: [], after: ["first"] })
+  })
+
+  test("those that wait for it stand in nobody's way, however many they are", async () => {
+    const waiting = Array.from({ length: 30 }, (_, index) => limited(`waiting-${index}`, 1, 2_000 + index))
+    const runs = [
+      limited("first", 1, 1_000),
+      ...waiting,
+      aRun({ id: "other", delayMs: null, notBefore: 5_000 }),
+    ]
+
+    assert.deepEqual(await whileTheFirstIsTaken(runs), { meanwhile: ["other"], after: ["first"] })
+  })
+})

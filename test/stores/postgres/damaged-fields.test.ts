@@ -16,7 +16,7 @@ beforeAll(async () => {
     from pg_constraint
     where conrelid in ('belfry.runs'::regclass, 'belfry.schedules'::regclass)
       and contype = 'c'
-      and pg_get_constraintdef(oid) ~ 'jsonb|are_overrides|is_pause'`)
+      and pg_get_constraintdef(oid) ~ 'jsonb|are_overrides|is_pause|attempt'`)
   for (const { statement } of rows) await psql.query(statement)
   return both.close
 })

@@ -120,7 +120,7 @@ const ROWS: readonly (readonly [column: string, value: string, said: RegExp])[] 
   ["paused", `'{"until": 1e300, "at": -1e300}'`, /schedules_paused_has_instants/],
   ["next_run_at", "'infinity'", /next run at infinity/],
   ["next_run_at", "'-infinity'", /next run at -infinity/],
-  ["next_run_at", "'4000-01-01 BC'", /schedules_instants_are/],
+  ["next_run_at", "'4000-01-01 BC'", /of the years 1 to 9999/],
   ["covered_until", "'infinity'", /schedules_instants_are/],
   ["covered_until", "'-infinity'", /schedules_instants_are/],
   ["created_at", "'-infinity'", /schedules_instants_are/],

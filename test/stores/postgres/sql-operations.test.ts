@@ -215,6 +215,9 @@ describe("what the API refuses is refused", () => {
   test.each([
     ["a task of odd characters", "belfry.enqueue('bad name!')", /task "bad name!" can't be enqueued/],
     ["no task", "belfry.enqueue(null)", /can't be enqueued/],
+    ["a negative delay", "belfry.enqueue('report', delay => '-1 s')", /delay -00:00:01 is negative/],
+    ["a reschedule to never", "belfry.reschedule('nightly', 'infinity')", /of the years 1 to 9999/],
+    ["a reschedule far off", "belfry.reschedule('nightly', '10000-01-01')", /of the years 1 to 9999/],
     ["an empty key", "belfry.enqueue('report', key => '')", /key has 0 characters: use 1 to 255/],
     ["a long key", "belfry.enqueue('report', key => repeat('k', 256))", /key has 256 characters/],
     ["a deep payload", `belfry.enqueue('report', (${deep})::jsonb)`, /nested deeper than 64 levels/],
@@ -238,6 +241,8 @@ describe("what the API refuses is refused", () => {
   test("what it takes is taken", async () => {
     const most = `repeat('[', 64) || repeat(']', 64)`
 
+    await sql("select belfry.enqueue('report', delay => null, key => 'now')")
+    await rowOf("select 1 from belfry.runs where live_key = 'key:now' and claimable_at is not null")
     await sql(`select belfry.enqueue('a.b:c/d-e_f', (${most})::jsonb, key => repeat('k', 255))`)
   })
 })

@@ -7,7 +7,7 @@ const EDITS_MAX = 20
 
 /** Rows that people write: each change is kept beside the row until a plan has done what it asks for. */
 export const BY_HAND = `
-  -- One more edit. Of very many that nobody has looked at, the last ones are one: what was before them, until now.
+  -- One more edit. After ${EDITS_MAX} that nobody has planned, further ones are merged into the last: it keeps the oldest values.
   create function belfry.with_edit(edits jsonb, edit jsonb) returns jsonb language sql immutable ${PINNED} as $$
     select case
       when edits is null then jsonb_build_array(edit)

@@ -1,6 +1,6 @@
 import { JSON_DEPTH_MAX, JSON_KEYS_MAX, PAYLOAD_MAX_BYTES } from "../../../core/json.ts"
 import { TAGS_MAX } from "../../../core/limits.ts"
-import { PINNED } from "./tables.ts"
+import { isInstant, PINNED } from "./tables.ts"
 
 /** What is refused where it is written. What only a plan can tell is shown in `last_error`. */
 export const CHECKS = `
@@ -48,6 +48,15 @@ export const CHECKS = `
   end
   $$;
 
+  create function belfry.check_next_run(id text, at timestamptz) returns void language plpgsql ${PINNED} as $$
+  begin
+    if not (${isInstant("check_next_run.at")}) then
+      raise exception 'Schedule "%" can''t have its next run at %: write an instant of the years 1 to 9999.', check_next_run.id,
+        check_next_run.at;
+    end if;
+  end
+  $$;
+
   -- What no plan could make sense of is refused at once; what only a plan can tell is shown in last_error.
   create function belfry.check_by_hand(schedule belfry.schedules) returns void language plpgsql ${PINNED} as $$
   declare
@@ -60,9 +69,7 @@ export const CHECKS = `
       raise exception 'Schedule "%" has both the task "%" and the function "%": leave one of them out.', schedule.id,
         left(schedule.task, 80), left(schedule.function, 80);
     end if;
-    if not isfinite(schedule.next_run_at) then
-      raise exception 'Schedule "%" can''t have its next run at %: write an instant.', schedule.id, schedule.next_run_at;
-    end if;
+    perform belfry.check_next_run(schedule.id, schedule.next_run_at);
     perform belfry.check_texts(schedule);
     perform belfry.check_payload(schedule.payload, format('schedule "%s"', schedule.id));
     if schedule.cron is null and schedule.triggers = '[]' then

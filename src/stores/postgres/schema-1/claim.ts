@@ -1,9 +1,7 @@
 import { ms } from "../rows.ts"
 import { CLAIMED_TYPES, claimedColumns, storyOf } from "../run-rows.ts"
 import { engineFunction } from "./engine-function.ts"
-
-/** Another claim is over in a few milliseconds, unless somebody else has locked the run. */
-const KEPT_BACK_MS = 100
+import { COUNT_MAX } from "./tables.ts"
 
 /**
  * Gives due runs to a worker: looks for them and locks them, shares out the places of their keys where any has one, and takes
@@ -24,7 +22,6 @@ export const CLAIM = engineFunction({
     slots integer[];
     numbers bigint[];
     is_limited boolean;
-    is_kept_back boolean;
     due_count bigint;
     next_at float8;`,
   // A lock of the whole table is waited for here. The clock is read after that: else a lease could be over when it is given.
@@ -40,13 +37,14 @@ export const CLAIM = engineFunction({
   body: `
     update belfry.runs as r
     set state = 'running',
-      attempt = r.attempt + 1,
+      -- A count that was written past our door must not end the claim of all others.
+      attempt = least(r.attempt, ${COUNT_MAX - 1}) + 1,
       worker_id = for_worker,
       due_at = r.claimable_at,
       started_at = this_instant,
       claimable_at = this_instant + leases_ms[array_position(of_tasks, r.task)] * interval '1 millisecond',
       progress = null,
-      lost = r.lost + (r.state = 'running' and r.confirmed_attempt is not distinct from r.attempt)::integer,
+      lost = least(r.lost, ${COUNT_MAX - 1}) + (r.state = 'running' and r.confirmed_attempt is not distinct from r.attempt)::integer,
       attempts = case
         when r.state = 'running'
         then belfry.with_attempt(
@@ -66,7 +64,7 @@ export const CLAIM = engineFunction({
 /**
  * queues    From one priority of a task to the next by runs_due, a seek each: however many runs wait, a task has few
  *           priorities. Running ones are queues of their own: what is due there is what a worker that fell silent held.
- * due       The longest due of each queue, passing over those that others are taking and those whose key is full.
+ * due       The longest due of each queue, passing over those that others are taking and those that wait for their key.
  * next      When the next of them is due.
  */
 function look(): string {
@@ -106,7 +104,7 @@ function look(): string {
           and r.task = q.task
           and r.priority = q.priority
           and r.claimable_at <= this_instant
-          and (key.running is null or key.running < r.concurrency_limit)
+          and (key.running is null or ${isAmongFirst("r", "key.running")})
         order by r.claimable_at
         limit up_to
         for update of r skip locked
@@ -139,33 +137,14 @@ function look(): string {
  *
  * At most as many places are taken as runs of the key are running. So the first that is free for the n-th is among that many
  * and n more: however high the limit is, the search is no longer.
- *
- * Runs of one key begin in their order. Where another claim is taking an earlier one at this moment, the later one is kept back: if
- * there is room for both, the worker looks again soon.
  */
 function shareKeys(): string {
   return `
     if is_limited then
-      select array_agg(given.place) filter (where not given.is_kept_back),
-        array_agg(given.slot) filter (where not given.is_kept_back),
-        array_agg(given.number) filter (where not given.is_kept_back),
-        coalesce(bool_or(given.is_kept_back and given.concurrency_limit > 1), false)
-      into places, slots, numbers, is_kept_back
+      select array_agg(given.place), array_agg(given.slot), array_agg(given.number)
+      into places, slots, numbers
       from (
-        select d.place, d.number, d.concurrency_limit,
-          d.running is not null and d.state = 'pending' and exists (
-            select 1
-            from belfry.runs as earlier
-            where earlier.concurrency_key = d.concurrency_key
-              and earlier.state = 'pending'
-              and earlier.state in ('pending', 'running')
-              and earlier.claimable_at < d.claimable_at
-              and earlier.task = d.task
-              and earlier.priority = d.priority
-              -- One that its own limit holds up is in nobody's way.
-              and coalesce(earlier.concurrency_limit > d.running, true)
-              and earlier.ctid <> all (places)
-          ) as is_kept_back,
+        select d.place, d.number,
           case
             when d.running is null then null
             when d.state = 'running' and d.slot is not null then d.slot
@@ -187,8 +166,7 @@ function shareKeys(): string {
             )
           end as slot
         from (
-          select due.place, due.number, r.state, r.slot, r.task, r.priority, r.claimable_at, r.concurrency_key, r.concurrency_limit,
-            ${runningOf("r")} as running,
+          select due.place, due.number, r.state, r.slot, r.concurrency_key, r.concurrency_limit, ${runningOf("r")} as running,
             case
               when r.state = 'running' then 1
               else row_number() over (partition by r.concurrency_key, r.state order by due.number)
@@ -200,9 +178,6 @@ function shareKeys(): string {
           or d.running + d.turn <= d.concurrency_limit
         order by d.concurrency_key, slot
       ) as given;
-      if is_kept_back then
-        next_at := least(next_at, ${ms("this_instant")} + ${KEPT_BACK_MS});
-      end if;
     end if;`
 }
 
@@ -222,4 +197,33 @@ function runningOf(r: string): string {
                 and other.id <> ${r}.id
             )
           end`
+}
+
+/**
+ * Whether its key has room for it, and for those with its key that are due before it. So runs of one key begin in their order: while
+ * another claim takes the first, the next one isn't taken instead. One whose own limit holds it up is in nobody's way; nor is one of a
+ * task that this worker doesn't offer. More than a claim takes needn't be counted.
+ */
+function isAmongFirst(r: string, running: string): string {
+  return `(
+            ${running} < ${r}.concurrency_limit
+            and (
+              ${r}.state = 'running'
+              or least(${r}.concurrency_limit - ${running}, up_to) > (
+                select count(*)
+                from (
+                  select 1
+                  from belfry.runs as earlier
+                  where earlier.concurrency_key = ${r}.concurrency_key
+                    and earlier.state = 'pending'
+                    and earlier.state in ('pending', 'running')
+                    and earlier.claimable_at < ${r}.claimable_at
+                    and earlier.task = any (of_tasks)
+                    and earlier.priority = ${r}.priority
+                    and coalesce(earlier.concurrency_limit > ${running}, true)
+                  limit least(${r}.concurrency_limit - ${running}, up_to)
+                ) as before_it
+              )
+            )
+          )`
 }

@@ -14,7 +14,7 @@ export const OPERATIONS = `
     if schedule_named.id is null then
       raise exception 'The schedule''s id is missing.' using errcode = 'null_value_not_allowed';
     end if;
-    -- Whoever only triggers it is in nobody's way, however long the transaction lasts.
+    -- Whoever only triggers it doesn't keep it from firing, however long the transaction lasts.
     if is_changed then
       select s.* into found_one from belfry.schedules as s where s.id = schedule_named.id for update;
     else
@@ -63,8 +63,16 @@ export const OPERATIONS = `
       outcome = case when r.state = 'running' then 'cancelled' end,
       ended_at = case when r.state = 'running' then belfry.this_instant() end,
       attempts = ${storyOf("r")}
-    where r.concurrency_key = 'schedule:' || cancel_unfinished.schedule_id
-      and r.state in ('pending', 'running');
+    from (
+      -- In one order, as everyone takes runs: so that nobody waits for one who waits for them.
+      select u.id
+      from belfry.runs as u
+      where u.concurrency_key = 'schedule:' || cancel_unfinished.schedule_id
+        and u.state in ('pending', 'running')
+      order by u.id
+      for update
+    ) as unfinished
+    where r.id = unfinished.id;
     if found then
       perform pg_notify('belfry', 'cancelled');
     end if;
@@ -84,6 +92,10 @@ export const OPERATIONS = `
     new_id text := schedule.id || '+' || gen_random_uuid();
   begin
     perform belfry.check_payload(own, format('schedule "%s"', schedule.id));
+    if policy in ('queue', 'replace') then
+      -- One after the other: what the other transaction makes isn't seen before it ends.
+      perform pg_advisory_xact_lock(hashtext('belfry.trigger'), hashtext(schedule.id));
+    end if;
     select count(*) >= belfry.queue_room(options), (array_agg(r.id order by r.created_at))[1] into is_full, holder
     from belfry.runs as r
     where policy = 'queue'
@@ -175,6 +187,7 @@ export const OPERATIONS = `
       raise exception 'Schedule "%" can''t be rescheduled: the time is missing.', schedule.id
         using errcode = 'null_value_not_allowed';
     end if;
+    perform belfry.check_next_run(schedule.id, next_run);
     if next_run < asked_at then
       raise exception 'Schedule "%" can''t be rescheduled to %: that is in the past.', schedule.id, next_run;
     end if;
@@ -212,13 +225,16 @@ export const OPERATIONS = `
     if enqueue.task is null or not belfry.is_task_name(enqueue.task) then
       raise exception 'The task "%" can''t be enqueued: use 1 to 200 letters, digits, "_", "-", ".", ":" and "/".', left(enqueue.task, 80);
     end if;
+    if enqueue.delay < interval '0' then
+      raise exception 'The delay % is negative.', enqueue.delay;
+    end if;
     if char_length(enqueue.key) not between 1 and ${KEY_MAX} then
       raise exception 'The key has % characters: use 1 to ${KEY_MAX}.', char_length(enqueue.key);
     end if;
     perform belfry.check_payload(enqueue.payload, format('the task "%s"', enqueue.task));
     insert into belfry.runs (id, task, payload, priority, triggered_by, live_key, by_name, state, claimable_at)
     values (new_id, enqueue.task, enqueue.payload, enqueue.priority, 'api', 'key:' || enqueue.key, session_user, 'pending',
-      date_trunc('milliseconds', belfry.this_instant() + delay))
+      date_trunc('milliseconds', belfry.this_instant() + coalesce(enqueue.delay, '0')))
     on conflict do nothing;
     if not found then
       select r.id into holder from belfry.runs as r

@@ -4,8 +4,11 @@ export const PINNED = "set search_path = pg_catalog, pg_temp"
 /** With the rights of Belfry's owner; `session_user` is still the caller. */
 export const AS_OWNER = `security definer ${PINNED}`
 
+/** More than any run has attempts: one more is still an integer. */
+export const COUNT_MAX = 2_000_000_000
+
 /** What JavaScript's dates and RFC 3339 can tell; null passes. */
-const isInstant = (column: string) =>
+export const isInstant = (column: string) =>
   `${column} >= '0001-01-01 00:00:00+00' and ${column} < '10000-01-01 00:00:00+00'`
 
 /** What JavaScript's dates can tell. A long delay may end after the year 9999. Null passes. */
@@ -183,7 +186,9 @@ export const TABLES = `
     constraint runs_retry_is_an_object check (jsonb_typeof(retry) = 'object'),
     constraint runs_progress_is_an_object check (jsonb_typeof(progress) = 'object'),
     constraint runs_attempts_is_a_list check (jsonb_typeof(attempts) = 'array'),
-    constraint runs_counts_are_from_0 check (attempt >= 0 and failures >= 0 and lost >= 0),
+    constraint runs_counts_are_from_0 check (
+      attempt between 0 and ${COUNT_MAX} and failures between 0 and ${COUNT_MAX} and lost between 0 and ${COUNT_MAX}
+    ),
     constraint runs_instants_are_finite check (
       ${["created_at", "scheduled_for", "claimable_at", "due_at", "started_at", "completed_at", "ended_at"].map(isShowable).join("\n      and ")}
     )

@@ -1,11 +1,11 @@
 import { assert, describe, test } from "vitest"
 import { edit, edited } from "../../test/support/edited.ts"
-import { aSchedule, at, clock } from "../../test/support/records.ts"
-import { foreseen } from "./foreseen.ts"
+import { aRunRef, aSchedule, at, clock, withUnfinished } from "../../test/support/records.ts"
+import { afterNextPlan } from "./next-plan.ts"
 import type { Schedule } from "./schedule.ts"
 
 const nextOf = (schedule: Schedule) => {
-  const { nextRunAt } = foreseen(schedule)
+  const { nextRunAt } = afterNextPlan(schedule)
   return nextRunAt === null ? null : clock(nextRunAt)
 }
 const skipped = { scheduledFor: at("09:00"), dueAt: null, reason: null, by: null }
@@ -34,7 +34,7 @@ describe("an edit that waits to be planned is seen at once", () => {
     const spent = aSchedule(once)
     const schedule = edited(spent, edit("12:00", { ...once, priority: 7 }))
 
-    const { nextRunAt, finishedAt } = foreseen(schedule)
+    const { nextRunAt, finishedAt } = afterNextPlan(schedule)
 
     assert.deepEqual([nextRunAt, finishedAt], [null, spent.updatedAt])
   })
@@ -68,7 +68,7 @@ describe("what can't be planned says why, before anybody has looked", () => {
     ],
     ["an override", { ...aSchedule(), overrides: [{ ...skipped, reason: {} as string }] }, /^overrides\[0\]/],
   ])("%s", (_, schedule, said) => {
-    const { nextRunAt, lastError } = foreseen(schedule)
+    const { nextRunAt, lastError } = afterNextPlan(schedule)
 
     assert.equal(nextRunAt, null)
     assert.match(lastError!, said)
@@ -77,6 +77,16 @@ describe("what can't be planned says why, before anybody has looked", () => {
   test("and what is known to be wrong stays as it is", () => {
     const broken = aSchedule({}, { lastError: "why", nextRunAt: null })
 
-    assert.deepEqual(foreseen(broken), broken)
+    assert.deepEqual(afterNextPlan(broken), broken)
   })
+})
+
+test("what an edit settles depends on the facts: an occurrence that is skipped uses up no limit", () => {
+  const schedule = edited(aSchedule({ maxRuns: 1 }), edit("09:30", { maxRuns: 1, priority: 7 }))
+
+  const free = afterNextPlan(schedule)
+  const held = afterNextPlan(schedule, withUnfinished(aRunRef({ id: "other" })))
+
+  assert.deepEqual([free.firedCount, free.nextRunAt], [1, null])
+  assert.deepEqual([held.firedCount, held.finishedAt, clock(held.nextRunAt!)], [0, null, "10:00"])
 })

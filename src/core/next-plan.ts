@@ -1,0 +1,35 @@
+import { isEdited, planEdits } from "./edits.ts"
+import { planFire } from "./fire.ts"
+import { nextToRunAt } from "./occurrence.ts"
+import { type FireFacts, type FirePlan, NO_FACTS } from "./plan.ts"
+import { assertReadable } from "./readable.ts"
+import { type Schedule, timetableOf } from "./schedule.ts"
+import { planOnHold } from "./settling.ts"
+import { nextInTimetable } from "./timetable.ts"
+
+/**
+ * A schedule as its next plan will leave it: what lists and previews show. So an edit that was written past our door is seen at
+ * once, and what can't be planned says why, before any process has looked. Facts matter only where there are edits.
+ */
+export function afterNextPlan(schedule: Schedule, facts: FireFacts = NO_FACTS): Schedule {
+  const { edits, ...current } = schedule
+  try {
+    assertReadable(schedule)
+    // Throws where its timetable can't be read, whatever it is next due.
+    nextInTimetable(timetableOf(schedule), schedule.coveredUntil ?? schedule.createdAt)
+    if (edits === undefined)
+      return current.lastError === null ? { ...current, nextRunAt: nextToRunAt(current) } : current
+    const { progress } = planOfEdits(schedule, facts)
+    if (progress === null) return { ...current, nextRunAt: null, finishedAt: current.updatedAt }
+    const planned = { ...current, ...progress }
+    return { ...planned, nextRunAt: nextToRunAt(planned) }
+  } catch (error) {
+    return { ...current, ...planOnHold(current, error).progress }
+  }
+}
+
+/** An inserted row has no edits. Planning it at `coveredUntil` fires nothing and finds its first occurrence. */
+function planOfEdits(schedule: Schedule, facts: FireFacts): FirePlan {
+  if (isEdited(schedule)) return planEdits(schedule, facts)
+  return planFire(schedule, facts, schedule.coveredUntil ?? schedule.createdAt)
+}
