@@ -67,7 +67,7 @@ export async function trySteer(store: Store, schedule: Schedule, decide: Decide)
   }
   const plan = await plannedBy(store, schedule, facts, (known) => decide(schedule, known, now))
   if (plan === null) return { outcome: "done", schedule }
-  const { outcome } = accepted(await offer(store, { ...plan, isSteered: true }))
+  const { outcome } = accepted(await offer(store, { isSteered: true, ...plan }))
   if (outcome !== "done") return { outcome }
   if (plan.progress !== null) return { outcome, schedule: { ...schedule, ...plan.progress } }
   return { outcome: "removed", schedule: { ...schedule, paused: null, nextRunAt: null, finishedAt: now } }

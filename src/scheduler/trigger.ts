@@ -111,6 +111,7 @@ async function guarded(
   const { outcome } = await trySteer(store, schedule, (stored, _facts, now) => ({
     ...(insteadOfNext ? skip(stored, null, { reason, by }, now) : planOf(stored, {})),
     runs: [run],
+    isSteered: insteadOfNext,
   }))
   if (outcome === "done") return { outcome: "created", runId: run.id }
   const holder = outcome === "held" ? await holderOf(store, run) : null

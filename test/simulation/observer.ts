@@ -69,7 +69,9 @@ export class Observer {
       return
     }
     if (plan.isSteered === true) this.#changedAt.set(known.id, this.#options.troubles.now)
-    const runs = plan.runs.filter((run) => run.state === "pending")
+    // A run by hand is no occurrence, and whoever triggers a paused schedule means it.
+    const occurrences = plan.runs.filter((run) => run.triggeredBy !== "manual")
+    const runs = occurrences.filter((run) => run.state === "pending")
     if (known.paused !== null && runs.length > 0 && (known.paused.until ?? now + 1) > now) {
       this.findings.violate("I2", `${known.id} fired while it was paused`)
     }
@@ -77,7 +79,7 @@ export class Observer {
       this.findings.violate("I2", `${known.id} fired ${runs.length} at once`)
     const coveredUntil =
       plan.progress?.coveredUntil ?? Math.max(...plan.runs.map((run) => run.scheduledFor ?? 0))
-    this.#checkRecords(known, plan.runs, now)
+    this.#checkRecords(known, occurrences, now)
     for (const run of runs)
       if (run.notBefore !== null && run.notBefore > this.#latest && !isSettledBeforeEdit(run, now)) {
         if (run.notBefore > this.#latest + AHEAD_MAX_MS)
