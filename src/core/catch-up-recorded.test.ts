@@ -144,6 +144,15 @@ describe("what is owed beside records", () => {
     assert.deepEqual(beside.left, ["09:00"])
   })
 
+  test("what an operator left out is in order, and only what isn't settled or recorded", () => {
+    const overrides = ["11:00", "08:00", "09:00"].map((text) => ({
+      ...{ scheduledFor: at(text), dueAt: null, reason: null, by: null },
+    }))
+
+    assert.deepEqual(owed({ ...once, overrides }, []).left, ["09:00", "11:00"])
+    assert.deepEqual(owed({ ...once, overrides }, ["09:00-10:00"]).left, ["11:00"])
+  })
+
   test.each<[string, Schedule, string[], string[], string[]]>([
     ["once, no records", once, [], ["12:00"], ["09:00-11:00 (3)"]],
     ["once, one before the newest", once, ["11:00"], ["12:00"], ["09:00-10:00 (2)"]],

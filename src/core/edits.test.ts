@@ -13,6 +13,7 @@ import {
 import { planFire, planSettle } from "./fire.ts"
 import type { ScheduleOptions } from "./options.ts"
 import { NO_FACTS } from "./plan.ts"
+import type { Schedule } from "./schedule.ts"
 
 /** What was written past our door is planned as if it had been asked for when it was written. */
 
@@ -188,4 +189,32 @@ test("an operator's step, or an edit at the door, waits until what was written i
 
   assert.isNotNull(progressAfter(plan))
   assert.isNull(planSettle(aSchedule(), withUnfinished(), at("08:20")))
+})
+
+describe("an edit that says nothing of times leaves when the schedule is due", () => {
+  const edits = [edit("08:10", { priority: 7 })] as const
+  const nextAfter = (schedule: Schedule) =>
+    planFire(edited(schedule, ...edits), NO_FACTS, at("08:20")).progress?.nextRunAt
+
+  test("as its timetable has it", () => {
+    assert.equal(clock(nextAfter(aSchedule())!), "09:00")
+  })
+
+  test("nowhere, where it has finished or can't be planned", () => {
+    const finished = aSchedule({ endsAt: at("08:05") }, { finishedAt: at("08:05") })
+    const ended = [edit("08:10", { endsAt: at("08:05"), priority: 7 })] as const
+
+    assert.isNull(planFire(edited(finished, ...ended), NO_FACTS, at("08:20")).progress?.nextRunAt)
+    assert.equal(clock(nextAfter(aSchedule({}, { lastError: "why" }))!), "08:10")
+  })
+
+  test("at once, where it was never planned, or its old definition couldn't be: the next plan tells", () => {
+    const unplannable = { ...edits[0], was: { ...edits[0].was, timezone: "Mars/Olympus" } }
+
+    assert.equal(clock(nextAfter(aSchedule({}, { coveredUntil: null }))!), "08:10")
+    assert.equal(
+      clock(planFire(edited(aSchedule(), unplannable), NO_FACTS, at("08:20")).progress!.nextRunAt!),
+      "09:00",
+    )
+  })
 })

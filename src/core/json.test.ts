@@ -9,6 +9,7 @@ import {
   type Json,
   PAYLOAD_MAX_BYTES,
   storableJson,
+  storedJson,
   toPayload,
 } from "./json.ts"
 
@@ -188,5 +189,34 @@ describe("a payload nested deeper than any store should have to follow", () => {
     ["brackets in a text after one that ends with a backslash", ["\\", "[".repeat(100)]],
   ])("isn't one of %s", (_, value) => {
     assert.deepEqual(toPayload(value, "It"), value as Json)
+  })
+})
+
+describe("JSON that a store has kept", () => {
+  const nested = (open: string, close: string, levels: number) =>
+    `${open.repeat(levels)}1${close.repeat(levels)}`
+
+  test.each([
+    ["a number", "7", 7],
+    ["an object", '{"a": [1, {"b": null}]}', { a: [1, { b: null }] }],
+    ["a long text full of brackets", JSON.stringify("[{".repeat(100)), "[{".repeat(100)],
+    ["a long list of lists", JSON.stringify(Array(100).fill([1])), Array(100).fill([1])],
+  ])("is read: %s", (_, text, value) => {
+    assert.deepEqual(storedJson(text), value)
+  })
+
+  test.each([
+    ["lists", "[", "]"],
+    ["objects", '{"a":', "}"],
+    ["both", '[{"a":', "}]"],
+  ])("may hold a payload of 64 levels and a little more: %s", (_, open, close) => {
+    const each = open === '[{"a":' ? 36 : 72
+
+    assert.doesNotThrow(() => storedJson(nested(open, close, each)))
+    assert.throws(() => storedJson(nested(open, close, each + 1)), /^it is nested deeper than 72 levels$/)
+  })
+
+  test("is no JSON if it can't be read", () => {
+    assert.throws(() => storedJson("{"), SyntaxError)
   })
 })

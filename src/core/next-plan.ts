@@ -1,7 +1,6 @@
-import { isEdited, planEdits } from "./edits.ts"
 import { planFire } from "./fire.ts"
 import { nextToRunAt } from "./occurrence.ts"
-import { type FireFacts, type FirePlan, NO_FACTS } from "./plan.ts"
+import { type FireFacts, NO_FACTS } from "./plan.ts"
 import { assertReadable } from "./readable.ts"
 import { type Schedule, timetableOf } from "./schedule.ts"
 import { planOnHold } from "./settling.ts"
@@ -17,19 +16,13 @@ export function afterNextPlan(schedule: Schedule, facts: FireFacts = NO_FACTS): 
     assertReadable(schedule)
     // Throws where its timetable can't be read, whatever it is next due.
     nextInTimetable(timetableOf(schedule), schedule.coveredUntil ?? schedule.createdAt)
-    if (edits === undefined)
-      return current.lastError === null ? { ...current, nextRunAt: nextToRunAt(current) } : current
-    const { progress } = planOfEdits(schedule, facts)
+    if (edits === undefined) return { ...current, nextRunAt: nextToRunAt(current) }
+    // An inserted row has no edits, and is planned as it is: at `coveredUntil` nothing is due, and its first occurrence is found.
+    const { progress } = planFire(schedule, facts, schedule.coveredUntil ?? schedule.createdAt)
     if (progress === null) return { ...current, nextRunAt: null, finishedAt: current.updatedAt }
     const planned = { ...current, ...progress }
     return { ...planned, nextRunAt: nextToRunAt(planned) }
   } catch (error) {
     return { ...current, ...planOnHold(current, error).progress }
   }
-}
-
-/** An inserted row has no edits. Planning it at `coveredUntil` fires nothing and finds its first occurrence. */
-function planOfEdits(schedule: Schedule, facts: FireFacts): FirePlan {
-  if (isEdited(schedule)) return planEdits(schedule, facts)
-  return planFire(schedule, facts, schedule.coveredUntil ?? schedule.createdAt)
 }

@@ -1,5 +1,5 @@
 import { assert, test } from "vitest"
-import { plain, shown, textFrom } from "./shown.ts"
+import { plain, shown, shownJson, textFrom } from "./shown.ts"
 
 const LONG = "x".repeat(81)
 
@@ -50,4 +50,17 @@ test.each([
   [Object.create(null), "an object"],
 ])("%o as text that never throws is %s", (value, text) => {
   assert.equal(textFrom(value), text)
+})
+
+test("what a database holds is shown as it is written there, or in words if it is nested too deep", () => {
+  const deep = JSON.parse(`${"[".repeat(20_000)}${"]".repeat(20_000)}`)
+
+  assert.deepEqual([{ a: 1 }, "x", Number.NaN, undefined, "y".repeat(200), deep].map(shownJson), [
+    '{"a":1}',
+    '"x"',
+    "NaN",
+    "missing",
+    `"${"y".repeat(79)}`,
+    "a list of 1",
+  ])
 })

@@ -12,7 +12,7 @@ import {
   skipped,
   thrownBy,
 } from "../../test/support/records.ts"
-import { HOUR } from "./instant.ts"
+import { formatInstant, HOUR } from "./instant.ts"
 import { NO_FACTS } from "./plan.ts"
 import { OVERRIDES_MAX, type Schedule } from "./schedule.ts"
 import { move, pause, planAnew, restore, resume, skip } from "./steer.ts"
@@ -200,6 +200,12 @@ describe("move", () => {
       /no occurrence/,
     )
   })
+})
+
+test("a pause that isn't to end in the future is refused by the option's name", () => {
+  const error = thrownBy(() => pause(aSchedule(), { ...why, until: NOW }, NO_FACTS, NOW))
+
+  assert.deepEqual(error.details, { id: "report", option: "until", value: formatInstant(NOW) })
 })
 
 describe("skip without a time", () => {
