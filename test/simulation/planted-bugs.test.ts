@@ -9,9 +9,9 @@ const NOTICED_BY: Readonly<Record<string, number>> = {
   M2: 3,
   M7: 10,
   M11: 3,
-  M13: 3,
-  M19: 18,
-  M27: 25,
+  M13: 4,
+  M19: 8,
+  M27: 3,
 }
 
 for (const [bug, planted] of Object.entries(PLANTED_BUGS)) {
