@@ -192,6 +192,17 @@ describe("a payload nested deeper than any store should have to follow", () => {
   })
 })
 
+test.each([
+  ["a map in it", { a: { m: new Map() } }, "m is of type Map"],
+  ["a set itself", new Set(), "it is of type Set"],
+  ["a promise", [Promise.resolve()], "0 is of type Promise"],
+])("what JSON would write as nothing is named: %s", (_, value, said) => {
+  const error = thrownBy(() => toPayload(value, "The payload"))
+
+  assert.equal(error.message, `The payload can't be written as JSON: TypeError: ${said}.`)
+  assert.deepEqual(error.details, { option: "payload" })
+})
+
 describe("JSON that a store has kept", () => {
   const nested = (open: string, close: string, levels: number) =>
     `${open.repeat(levels)}1${close.repeat(levels)}`
