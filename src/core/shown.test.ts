@@ -52,15 +52,19 @@ test.each([
   assert.equal(textFrom(value), text)
 })
 
-test("what a database holds is shown as it is written there, or in words if it is nested too deep", () => {
-  const deep = JSON.parse(`${"[".repeat(20_000)}${"]".repeat(20_000)}`)
-
-  assert.deepEqual([{ a: 1 }, "x", Number.NaN, undefined, "y".repeat(200), deep].map(shownJson), [
+test("what a database holds is shown as it is written there", () => {
+  assert.deepEqual([{ a: 1 }, "x", Number.NaN, undefined, "y".repeat(200)].map(shownJson), [
     '{"a":1}',
     '"x"',
     "NaN",
     "missing",
     `"${"y".repeat(79)}`,
-    "a list of 1",
   ])
+})
+
+test("what is nested so deep that it can't be written again is shown in words", () => {
+  const deep = JSON.parse(`${"[".repeat(20_000)}${"]".repeat(20_000)}`)
+
+  // There are engines that can write it.
+  assert.match(shownJson(deep), /^(a list of 1|\[{80})$/)
 })
