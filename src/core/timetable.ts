@@ -29,12 +29,17 @@ const NEVER = Number.POSITIVE_INFINITY
 
 /** The first nominal instant strictly after `after`. Preview and firing both ask here, so they can't disagree. */
 export function nextInTimetable(timetable: Timetable, after: Instant): Instant | null {
-  const { triggers, timezone, startsAt, endsAt } = timetable
-  // Also where no trigger needs it: everything that is shown of the schedule does.
-  zoneNamed(timezone)
+  return nextAmong(timetable, readTriggers(timetable), after)
+}
+
+function nextAmong(
+  { startsAt, endsAt }: Timetable,
+  triggers: readonly ReadTrigger[],
+  after: Instant,
+): Instant | null {
   const from = Math.max(after, (startsAt ?? EARLIEST) - 1)
   let next = NEVER
-  for (const trigger of triggers) next = Math.min(next, nextOf(timetable, trigger, from))
+  for (const trigger of triggers) next = Math.min(next, nextOf(trigger, from))
   return next <= (endsAt ?? LATEST) ? next : null
 }
 
@@ -43,7 +48,8 @@ export function previousInTimetable(timetable: Timetable, before: Instant): Inst
   const { triggers, startsAt, endsAt } = timetable
   const from = Math.min(before, (endsAt ?? LATEST) + 1)
   let previous = -NEVER
-  for (const trigger of triggers) previous = Math.max(previous, previousOf(timetable, trigger, from))
+  for (const trigger of triggers)
+    previous = Math.max(previous, previousOf(readTrigger(timetable, trigger), from))
   return previous >= (startsAt ?? EARLIEST) ? previous : null
 }
 
@@ -57,9 +63,11 @@ export function countInTimetable(
   const [only, ...more] = timetable.triggers
   if (only?.kind === "every" && more.length === 0)
     return Math.min(limit, countIntervals(timetable, only.everyMs, after, until))
+  // Read once for all steps: looking up the parsed form takes longer than a step.
+  const triggers = readTriggers(timetable)
   let count = 0
-  for (let at = nextInTimetable(timetable, after); at !== null && at <= until && count < limit; count++) {
-    at = nextInTimetable(timetable, at)
+  for (let at = nextAmong(timetable, triggers, after); at !== null && at <= until && count < limit; count++) {
+    at = nextAmong(timetable, triggers, at)
   }
   return count
 }
@@ -71,17 +79,28 @@ function countIntervals(timetable: Timetable, everyMs: number, after: Instant, u
   return Math.round((last - first) / everyMs) + 1
 }
 
-function nextOf(timetable: Timetable, trigger: Trigger, after: Instant): Instant {
-  if (trigger.kind === "at") return trigger.at > after ? trigger.at : NEVER
-  const cron = cronOf(timetable, trigger)
-  return nextOccurrence(cron, Math.max(after, beginningOf(cron) - 1)) ?? NEVER
+/** A trigger in the form that is searched. */
+type ReadTrigger = Cron | Extract<Trigger, { kind: "at" }>
+
+function readTriggers(timetable: Timetable): readonly ReadTrigger[] {
+  // Also where no trigger needs the zone: everything that is shown of the schedule does.
+  zoneNamed(timetable.timezone)
+  return timetable.triggers.map((trigger) => readTrigger(timetable, trigger))
 }
 
-function previousOf(timetable: Timetable, trigger: Trigger, before: Instant): Instant {
+function readTrigger(timetable: Timetable, trigger: Trigger): ReadTrigger {
+  return trigger.kind === "at" ? trigger : cronOf(timetable, trigger)
+}
+
+function nextOf(trigger: ReadTrigger, after: Instant): Instant {
+  if (trigger.kind === "at") return trigger.at > after ? trigger.at : NEVER
+  return nextOccurrence(trigger, Math.max(after, beginningOf(trigger) - 1)) ?? NEVER
+}
+
+function previousOf(trigger: ReadTrigger, before: Instant): Instant {
   if (trigger.kind === "at") return trigger.at < before ? trigger.at : -NEVER
-  const cron = cronOf(timetable, trigger)
-  const at = previousOccurrence(cron, before) ?? -NEVER
-  return at >= beginningOf(cron) ? at : -NEVER
+  const at = previousOccurrence(trigger, before) ?? -NEVER
+  return at >= beginningOf(trigger) ? at : -NEVER
 }
 
 /** An interval begins at its anchor: nothing comes before. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import { aClaim, aRun, aSchedule, type NewRun, type Run, type Store } from "belfry/store"
+import { aClaim, aRun, aSchedule, type NewRun, type Run, type Schedule, type Store } from "belfry/store"
 import { test } from "vitest"
 import { planFire } from "../../src/core/fire.ts"
 import { retry, succeed } from "../../src/core/run.ts"
@@ -78,10 +78,8 @@ export function damagedFields(
       const eachHour = { kind: "every", everyMs: 3_600_000, anchor: null } as const
       // The first is left out: to say when the next is, the timetable has to be read.
       const skip = { scheduledFor: 60_000, dueAt: null, reason: null, by: null }
-      const often = await times(count, () =>
-        created(store, aSchedule({ ...due, triggers: [eachMinute], overrides: [skip] })),
-      )
-      const seldom = await times(count, () => created(store, aSchedule({ ...due, triggers: [eachHour] })))
+      const often = await createdAll(store, count, { ...due, triggers: [eachMinute], overrides: [skip] })
+      const seldom = await createdAll(store, count, { ...due, triggers: [eachHour] })
       const bad = [...often, ...seldom]
       const good = await created(store, aSchedule(due))
       await damage("schedule", idsOf(often))
@@ -96,7 +94,7 @@ export function damagedFields(
 
   test.each(fields.run)("whatever is in %s of a waiting run, others are given and listed", (field) =>
     each(field, async ({ store, count, damage }) => {
-      const bad = await times(count, () => enqueued(store, richRun()))
+      const bad = await enqueuedAll(store, Array.from({ length: count }, richRun))
       const good = await enqueued(store, aRun())
       await damage("run", idsOf(bad))
 
@@ -109,7 +107,7 @@ export function damagedFields(
 
   test.each(fields.run)("whatever is in %s of a running run, others keep their lease and end", (field) =>
     each(field, async ({ store, count, damage }) => {
-      const bad = await times(count, () => enqueued(store, richRun()))
+      const bad = await enqueuedAll(store, Array.from({ length: count }, richRun))
       const good = await enqueued(store, aRun())
       const given = await allGiven(store)
       await damage("run", idsOf(bad))
@@ -123,7 +121,7 @@ export function damagedFields(
 
   test.each(fields.run)("whatever is in %s of a run that a silent worker held, others are given", (field) =>
     each(field, async ({ store, count, damage }) => {
-      const bad = await times(count, () => enqueued(store, richRun()))
+      const bad = await enqueuedAll(store, Array.from({ length: count }, richRun))
       await store.claim(aClaim({ limit: PAGE, tasks: [{ name: "report", leaseMs: -1 }] }))
       const good = await enqueued(store, aRun())
       await damage("run", idsOf(bad))
@@ -135,12 +133,12 @@ export function damagedFields(
 
   test.each(fields.run)("whatever is in %s of a finished run, others are given, and it isn't", (field) =>
     each(field, async ({ store, count, damage }) => {
-      const rich = Array.from({ length: count }, richRun)
-      const bad = await times(count, (index) => enqueued(store, rich[index]!))
+      const bad = await enqueuedAll(store, Array.from({ length: count }, richRun))
       await store.transition((await allGiven(store)).map((run) => succeed(run, NOTHING)))
       // The next one with its live key, as of a schedule with overlap skip.
-      const next = await times(count, (index) =>
-        enqueued(store, aRun({ ...rich[index]!, id: `${bad[index]!.id}-next` })),
+      const next = await enqueuedAll(
+        store,
+        bad.map((run) => aRun({ ...run, id: `${run.id}-next` })),
       )
       const good = await enqueued(store, aRun())
       await damage("run", idsOf(bad))
@@ -156,7 +154,7 @@ export function damagedFields(
 
   test.each(fields.run)("whatever is in %s of a finished run, others are listed and pruned", (field) =>
     each(field, async ({ store, count, damage }) => {
-      const bad = await times(count, () => enqueued(store, richRun()))
+      const bad = await enqueuedAll(store, Array.from({ length: count }, richRun))
       const good = await enqueued(store, aRun())
       const given = await allGiven(store)
       await store.transition(given.map((run) => succeed(run, { message: null, details: { a: 1 } })))
@@ -210,10 +208,21 @@ interface Damaging {
   damage(kind: "schedule" | "run" | "worker", ids: readonly string[]): Promise<void>
 }
 
-async function times<T>(count: number, make: (index: number) => Promise<T>): Promise<readonly T[]> {
-  const made: T[] = []
-  for (let index = 0; index < count; index++) made.push(await make(index))
-  return made
+async function createdAll(
+  store: Store,
+  count: number,
+  about: Partial<Schedule>,
+): Promise<readonly Schedule[]> {
+  const schedules = Array.from({ length: count }, () => aSchedule(about))
+  for (const schedule of schedules)
+    assert.equal((await store.putSchedule(schedule, null)).outcome, "done", `${schedule.id} is new`)
+  return schedules
+}
+
+async function enqueuedAll(store: Store, runs: readonly NewRun[]): Promise<readonly NewRun[]> {
+  const expected = runs.map(({ id }) => ({ outcome: "created", runId: id }))
+  assert.deepEqual(await store.enqueue(runs), expected)
+  return runs
 }
 
 function idsOf(records: readonly { readonly id: string }[]): readonly string[] {
@@ -293,7 +302,7 @@ async function runsAreShown(store: Store, goodId: string | null): Promise<void> 
     for (const run of await store.findRuns({}, aPage({ orderBy }))) jsonOf(runView(run))
   }
   await store.countRuns({})
-  const paged = await pagedRuns(store, {}, { limit: 1 })
+  const paged = await pagedRuns(store, {}, { limit: 5 })
   if (goodId === null) return
   assert.ok(
     paged.some(({ id }) => id === goodId),
