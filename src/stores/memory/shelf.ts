@@ -62,25 +62,8 @@ export class Shelf {
     if (this.runs.has(run.id)) return { outcome: "exists", runId: run.id }
     const holder = run.state === "pending" ? this.unfinished.holderOf(run.liveKey) : undefined
     if (holder !== undefined) return { outcome: "held", runId: holder.id }
-    const { delayMs: _, notBefore: __, ...request } = run
-    const isSkip = run.state === "skipped"
-    this.putRun({
-      ...request,
-      claimableAt: isSkip ? null : firstClaimableAt(run, now),
-      attempt: 0,
-      failures: 0,
-      lost: 0,
-      workerId: null,
-      createdAt: now,
-      dueAt: null,
-      startedAt: null,
-      completedAt: isSkip ? now : null,
-      details: null,
-      error: null,
-      progress: null,
-      attempts: [],
-    })
-    if (!isSkip) this.#count(run, now)
+    this.putRun(storedRun(run, now))
+    if (run.state !== "skipped") this.#count(run, now)
     return { outcome: "created", runId: run.id }
   }
 
@@ -193,6 +176,44 @@ export class Shelf {
       if (isKeepable(line.fields)) insertLine(log, { ...line, at: now - agoMs })
       this.logs.set(runId, log)
     }
+  }
+}
+
+/** Every field is named here: a spread of two dozen fields takes several times longer. */
+function storedRun(run: NewRun, now: Instant): Run {
+  const isSkip = run.state === "skipped"
+  return {
+    id: run.id,
+    task: run.task,
+    payload: run.payload,
+    priority: run.priority,
+    scheduleId: run.scheduleId,
+    scheduledFor: run.scheduledFor,
+    triggeredBy: run.triggeredBy,
+    trigger: run.trigger,
+    missed: run.missed,
+    liveKey: run.liveKey,
+    concurrencyKey: run.concurrencyKey,
+    concurrencyLimit: run.concurrencyLimit,
+    retry: run.retry,
+    timeoutMs: run.timeoutMs,
+    reason: run.reason,
+    by: run.by,
+    state: run.state,
+    claimableAt: isSkip ? null : firstClaimableAt(run, now),
+    attempt: 0,
+    failures: 0,
+    lost: 0,
+    workerId: null,
+    createdAt: now,
+    dueAt: null,
+    startedAt: null,
+    completedAt: isSkip ? now : null,
+    message: run.message,
+    details: null,
+    error: null,
+    progress: null,
+    attempts: [],
   }
 }
 
