@@ -16,7 +16,7 @@ export async function postgresPrograms(version?: number): Promise<string> {
     return installed(version) ?? (await fetched(version))
   } catch (cause) {
     const wanted = version === undefined ? "PostgreSQL" : `PostgreSQL ${version}`
-    const remedy = "Install it, or run what needs no server: npx vitest run --project fast"
+    const remedy = 'Install it, or run what needs no server: npx vitest run --project "fast*"'
     throw new Error(`${wanted} is not on this machine and can't be fetched. ${remedy}`, { cause })
   }
 }

@@ -13,7 +13,7 @@ export interface RedisProgram {
 export async function redisProgram(): Promise<RedisProgram> {
   const found = findProgram("redis-server") ?? findProgram("valkey-server")
   if (found !== null) return { program: found, args: [] }
-  const remedy = "Install it, or run what needs no server: npx vitest run --project fast"
+  const remedy = 'Install it, or run what needs no server: npx vitest run --project "fast*"'
   if (!canInstallPackages()) throw new Error(`Redis is not on this machine. ${remedy}`)
   await installPackages("redis-server")
   return { program: findProgram("redis-server")!, args: [] }
