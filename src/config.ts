@@ -2,10 +2,11 @@
 import type { Duration } from "./core/duration.ts"
 import type { ScheduleOptions } from "./core/options.ts"
 import type { Hooks } from "./engine/events.ts"
-import type { Logger } from "./engine/logger.ts"
-import type { AnyTask, DeclaredSchedule } from "./engine/task.ts"
-import type { SqlFunctionsOptions } from "./sql-functions.ts"
+import type { Logger } from "./runtime/logger.ts"
 import type { Store } from "./store/store.ts"
+import type { DeclaredSchedule } from "./task/declared-schedule.ts"
+import type { AnyTask } from "./task/task.ts"
+import type { SqlFunctionsOptions } from "./tasks/sql/sql-functions.ts"
 import type { CommandDefinition, CommandTaskOptions, HttpTaskOptions } from "./tasks.ts"
 
 /** What `belfry.config.{ts,mjs,js,json,yaml}` may say. Flags and environment variables come before it. */

@@ -8,26 +8,10 @@ export type { PriorityOption, RetryOptions, ScheduleOptions, TriggerOptions, Whe
 export type { AttemptOutcome, RunState, SkipReason, TriggeredBy } from "./core/run.ts"
 export type { ScheduleProblem } from "./core/schedule-problems.ts"
 export type { StandardSchema } from "./core/standard-schema.ts"
-export type { Clock } from "./engine/clock.ts"
 export type { Role } from "./engine/engine.ts"
 export type { Hooks, RunEvent, Taking } from "./engine/events.ts"
-export { jsonLogger, type Logger, silentLogger } from "./engine/logger.ts"
-export { type AbortCause, RunAborted } from "./engine/run-aborted.ts"
-export {
-  type AnyTask,
-  type DeclaredOptions,
-  type DeclaredSchedule,
-  DoNotRetry,
-  defineTask,
-  type LastSuccess,
-  RetryAfter,
-  type RunInfo,
-  type RunLogger,
-  type Task,
-  type TaskContext,
-  type TaskOptions,
-} from "./engine/task.ts"
-export { memory } from "./memory.ts"
+export type { Clock } from "./runtime/clock.ts"
+export { jsonLogger, type Logger, silentLogger } from "./runtime/logger.ts"
 export type { BackfillPlan } from "./scheduler/backfill.ts"
 export type { ReconcileReport } from "./scheduler/declared.ts"
 export type { Enqueued, EnqueueOptions } from "./scheduler/enqueue.ts"
@@ -50,3 +34,9 @@ export type {
 } from "./scheduler/views.ts"
 export type { WithinTransaction } from "./scheduler/within.ts"
 export type { Store } from "./store/store.ts"
+export { memory } from "./stores/memory/memory.ts"
+export type { DeclaredOptions, DeclaredSchedule } from "./task/declared-schedule.ts"
+export { DoNotRetry, RetryAfter } from "./task/retry-errors.ts"
+export { type AbortCause, RunAborted } from "./task/run-aborted.ts"
+export { type AnyTask, defineTask, type Task, type TaskOptions } from "./task/task.ts"
+export type { LastSuccess, RunInfo, RunLogger, TaskContext } from "./task/task-context.ts"

@@ -46,28 +46,35 @@ const node = (module: string) => `node:${module}`
 /** Which layers, and which of Node's modules, each layer may use beside itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   core: [],
+  // Time, chance and the log of a process.
+  runtime: ["core", "node:crypto"],
   store: ["core"],
   laws: ["core", "store", "node:assert/strict"],
-  // The contract of locks and what users hold of it; like a store, it takes its clock from whoever makes it.
-  lock: ["core", "node:assert/strict"],
-  stores: ["core", "store", "lock", "stores/shared"],
+  // The contract of locks, and what users hold of it.
+  lock: ["core", "runtime", "node:assert/strict"],
+  stores: ["core", "runtime", "store", "lock", "stores/shared"],
   // What several stores have in common; it knows none of them.
   "stores/shared": ["core", "store"],
   "stores/sqlite": [
     "core",
+    "runtime",
     "store",
     "lock",
     "stores/shared",
     "@photostructure/sqlite",
     ...["fs", "path"].map(node),
   ],
-  "stores/postgres": ["core", "store", "lock", "stores/shared", "pg"],
-  "stores/redis": ["core", "store", "lock", "stores/shared", "ioredis", "node:crypto"],
-  engine: ["core", "store", "node:crypto"],
-  scheduler: ["core", "store", "engine", "node:os"],
+  "stores/postgres": ["core", "runtime", "store", "lock", "stores/shared", "pg"],
+  "stores/redis": ["core", "runtime", "store", "lock", "stores/shared", "ioredis", "node:crypto"],
+  task: ["core", "runtime"],
+  engine: ["core", "runtime", "store", "task"],
+  scheduler: ["core", "runtime", "store", "task", "engine", "node:os"],
   tasks: [
     "core",
-    "engine",
+    "runtime",
+    "task",
+    // `sqlFunctions` connects as the store does.
+    "stores/postgres",
     ...[
       "child_process",
       "crypto",
@@ -80,15 +87,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       "worker_threads",
     ].map(node),
   ],
-  testing: ["core", "store", "engine", "scheduler", "stores/memory"],
+  testing: ["core", "runtime", "store", "task", "engine", "scheduler", "stores/memory"],
   // Stores and ready-made tasks only through their faces, so that one implementation can also speak to a server.
   cli: [
-    ...["core", "store", "engine", "scheduler", "face", "commander", "jiti", "yaml"],
+    ...["core", "runtime", "store", "task", "engine", "scheduler", "stores/memory", "face"],
+    ...["commander", "jiti", "yaml"],
     ...["child_process", "fs", "os", "path", "readline/promises", "url", "util"].map(node),
   ],
   face: [
     "core",
+    "runtime",
     "store",
+    "task",
     "laws",
     "lock",
     "stores/memory",
@@ -132,15 +142,6 @@ describe("the direction of dependency", () => {
     })
   }
 
-  test("ready-made tasks know of the engine what anybody's task does: tasks, the clock and the logger", () => {
-    const known = sources
-      .filter(({ path }) => path.startsWith("tasks/"))
-      .flatMap(importsOf)
-      .filter((path) => path.startsWith("engine/"))
-
-    assert.deepEqual([...new Set(known)].sort(), ["engine/clock.ts", "engine/logger.ts", "engine/task.ts"])
-  })
-
   test("the reading of imports finds what it should", () => {
     const text =
       'import { a } from "../core/a.ts"\nexport type * from "./b.ts"\nimport "node:fs"\nawait import("pg")'
@@ -164,8 +165,8 @@ describe("time and chance", () => {
     /\bprocess\.hrtime\b/,
   ]
   for (const pattern of FORBIDDEN) {
-    test(`only engine/clock.ts names ${pattern.source.replaceAll(/\\[bs]\*?|\\/g, "")}`, () => {
-      const elsewhere = sources.filter(({ path }) => path !== "engine/clock.ts")
+    test(`only runtime/clock.ts names ${pattern.source.replaceAll(/\\[bs]\*?|\\/g, "")}`, () => {
+      const elsewhere = sources.filter(({ path }) => path !== "runtime/clock.ts")
 
       assert.deepEqual(offenders(pattern, elsewhere), [])
     })
@@ -210,6 +211,21 @@ describe("house style", () => {
       [],
     )
     assert.deepEqual(offenders(/\bclass \w*(Manager|Base|Impl|Helper)\b/, sources), [])
+  })
+
+  test("every file directly in src is an entry point of the package", () => {
+    const { exports, bin } = JSON.parse(readFileSync(join(SRC, "../package.json"), "utf8")) as {
+      exports: Record<string, { default: string } | string>
+      bin: Record<string, string>
+    }
+    const published = [...Object.values(exports), ...Object.values(bin)]
+      .map((entry) => (typeof entry === "string" ? entry : entry.default))
+      .filter((path) => path.endsWith(".js"))
+      .map((path) => path.replace("./dist/", "").replace(/js$/, "ts"))
+
+    const inRoot = sources.map(({ path }) => path).filter((path) => !path.includes("/"))
+
+    assert.deepEqual(inRoot.sort(), published.sort())
   })
 
   test("files are named in kebab-case", () => {

@@ -2,9 +2,8 @@ import assert from "node:assert/strict"
 import { readFileSync } from "node:fs"
 import { test } from "vitest"
 import type { Kind, OptionTable } from "../src/core/checked.ts"
-import { JSON_LOGGER_OPTIONS } from "../src/engine/logger.ts"
-import { TASK_OPTIONS } from "../src/engine/task.ts"
 import { LOCK_OPTIONS } from "../src/lock/locks.ts"
+import { JSON_LOGGER_OPTIONS } from "../src/runtime/logger.ts"
 import { ENQUEUE_OPTIONS } from "../src/scheduler/enqueue.ts"
 import { LEDGER_PAGE } from "../src/scheduler/ledger.ts"
 import { LOG_PAGE, RUN_QUERY } from "../src/scheduler/runs.ts"
@@ -19,16 +18,13 @@ import {
   UPDATE_BASE,
 } from "../src/scheduler/steering-options.ts"
 import { TRIGGER_NOW_OPTIONS } from "../src/scheduler/trigger.ts"
-import { SQL_FUNCTIONS_OPTIONS } from "../src/sql-functions.ts"
-import {
-  POSTGRES_LOCKS_OPTIONS,
-  POSTGRES_OPTIONS,
-  REDIS_LOCKS_OPTIONS,
-  REDIS_STORE_OPTIONS,
-  SQLITE_OPTIONS,
-} from "../src/store-options.ts"
+import { POSTGRES_LOCKS_OPTIONS, POSTGRES_OPTIONS } from "../src/stores/postgres/options.ts"
+import { REDIS_LOCKS_OPTIONS, REDIS_STORE_OPTIONS } from "../src/stores/redis/options.ts"
+import { SQLITE_OPTIONS } from "../src/stores/sqlite/options.ts"
+import { TASK_OPTIONS } from "../src/task/task.ts"
 import { COMMAND_TASK_OPTIONS } from "../src/tasks/command/command-task.ts"
 import { HTTP_TASK_OPTIONS } from "../src/tasks/http/http-task.ts"
+import { SQL_FUNCTIONS_OPTIONS } from "../src/tasks/sql/sql-functions.ts"
 
 const page = readFileSync(new URL("../docs/reference/api.md", import.meta.url), "utf8")
 

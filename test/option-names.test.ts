@@ -147,7 +147,7 @@ const DOORS: readonly (readonly [
       sqlFunctions: (options) =>
         postgres.sqlFunctions({ pool: pool as never, schemas: ["app"], ...(options as object) }),
     },
-    { schemaOfDatabase: NO_OPTIONS },
+    { inspect: NO_OPTIONS },
   ],
   [
     "belfry/redis",
@@ -156,13 +156,13 @@ const DOORS: readonly (readonly [
       redis: (options) => redis.redis("redis://localhost", options),
       redisLocks: (options) => redis.redisLocks("redis://localhost", options),
     },
-    {},
+    { inspect: NO_OPTIONS },
   ],
   [
     "belfry/sqlite",
     sqlite,
     { sqlite: (options) => sqlite.sqlite({ path: ":memory:", ...(options as object) }) },
-    { sqliteLocks: NO_OPTIONS, schemaOfFile: NO_OPTIONS },
+    { sqliteLocks: NO_OPTIONS, inspect: NO_OPTIONS },
   ],
   [
     "belfry/tasks",

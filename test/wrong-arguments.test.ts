@@ -1,9 +1,9 @@
 import assert from "node:assert/strict"
 import { BelfryError, createScheduler, defineTask, memory, silentLogger } from "belfry"
 import { createLocks, memoryLocks } from "belfry/lock"
-import { postgres, postgresLocks, schemaOfDatabase, sqlFunctions } from "belfry/postgres"
+import { inspect as inspectPostgres, postgres, postgresLocks, sqlFunctions } from "belfry/postgres"
 import { redis, redisLocks } from "belfry/redis"
-import { schemaOfFile, sqlite, sqliteLocks } from "belfry/sqlite"
+import { inspect as inspectSqlite, sqlite, sqliteLocks } from "belfry/sqlite"
 import { commandTask, httpTask } from "belfry/tasks"
 import { createTestScheduler, createVirtualClock } from "belfry/testing"
 import { describe, test } from "vitest"
@@ -46,12 +46,12 @@ describe("where a store or locks are made", () => {
       "urlOrPool",
     ],
     ["postgresLocks by a number", () => postgresLocks(wrong(5)), "urlOrPool"],
-    ["schemaOfDatabase by another kind of address", () => schemaOfDatabase("no"), "url"],
+    ["inspect of PostgreSQL by another kind of address", () => inspectPostgres("no"), "url"],
     ["sqlite with a second argument", () => callWith(sqlite, ":memory:", { durability: "full" }), "options"],
     ["sqliteLocks without a path", () => sqliteLocks(wrong(undefined)), "path"],
     ["sqliteLocks by an object of options", () => sqliteLocks(wrong({ path: "x" })), "path"],
     ["sqliteLocks with a second argument", () => callWith(sqliteLocks, "x.db", {}), "options"],
-    ["schemaOfFile by a number", () => schemaOfFile(wrong(5)), "path"],
+    ["inspect of SQLite by a number", () => inspectSqlite(wrong(5)), "path"],
     ["memory with options", () => callWith(memory, { path: "x" }), "options"],
     ["memoryLocks with options", () => callWith(memoryLocks, {}), "options"],
   ])

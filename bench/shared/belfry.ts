@@ -1,9 +1,9 @@
 import type { Schedule } from "../../src/core/schedule.ts"
 import type { StandardSchema } from "../../src/core/standard-schema.ts"
-import type { AnyTask } from "../../src/engine/task.ts"
 import { createScheduler, defineTask, type Scheduler, silentLogger } from "../../src/index.ts"
 import { aRun, aSchedule } from "../../src/store/laws/factories.ts"
 import type { Store } from "../../src/store.ts"
+import type { AnyTask } from "../../src/task/task.ts"
 import { answer, inFlight, Stopwatch, timed } from "./answering.ts"
 
 /** Among the best of 100 to 2,000 here, which differ little. */

@@ -1,3 +1,4 @@
+import { type Check, ok, problem, warning } from "../core/check.ts"
 import { cycleInWords, cyclesIn, idsDependedOn } from "../core/dependency-cycles.ts"
 import { firedAhead } from "../core/fired-ahead.ts"
 import type { Scheduler } from "../scheduler/scheduler.ts"
@@ -8,29 +9,6 @@ import { commandWord } from "./printable.ts"
 import { sortedOut } from "./schedule-problem.ts"
 import { spanWords } from "./time-words.ts"
 import { isOnline } from "./worker-rows.ts"
-
-/** One thing that was looked at. */
-export interface Check {
-  readonly name: string
-  readonly result: "ok" | "warning" | "problem"
-  readonly message: string
-  /** What to do, if anything. */
-  readonly remedy: string | null
-}
-
-export const ok = (name: string, message: string): Check => ({ name, result: "ok", message, remedy: null })
-export const warning = (name: string, message: string, remedy: string): Check => ({
-  name,
-  result: "warning",
-  message,
-  remedy,
-})
-export const problem = (name: string, message: string, remedy: string): Check => ({
-  name,
-  result: "problem",
-  message,
-  remedy,
-})
 
 /** Later than this, and nobody is firing. */
 const OVERDUE_MS = 120_000

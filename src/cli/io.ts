@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from "node:fs"
 import { homedir, hostname, userInfo } from "node:os"
-import { type Clock, systemClock } from "../engine/clock.ts"
+import { type Clock, systemClock } from "../runtime/clock.ts"
 import type { Store } from "../store/store.ts"
 
 /** All that a command may touch of the world around it, so that a test can be that world. */

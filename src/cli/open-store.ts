@@ -2,8 +2,8 @@ import { existsSync } from "node:fs"
 import { isAbsolute, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import { masked } from "../core/address.ts"
+import type { Inspection } from "../store/inspection.ts"
 import type { Store } from "../store/store.ts"
-import type { Check } from "./doctor-checks.ts"
 import { EXIT } from "./exit-codes.ts"
 import type { Io } from "./io.ts"
 import { Refusal } from "./refusal.ts"
@@ -16,16 +16,8 @@ export interface OpenedStore {
   readonly place: string
   /** There was none: it is made now. */
   readonly isNew: boolean
-  /** Reads which schema the store is at, before it is opened; null for a store that has none or can't say. */
-  readonly schema: (() => Promise<Schema>) | null
-  /** Looks at what only a store of this kind has. */
-  readonly checks?: () => Promise<readonly Check[]>
-}
-
-/** Every database has a number: what is stored (0: nothing of Belfry's yet), and what this version makes of it. */
-export interface Schema {
-  readonly stored: number
-  readonly known: number
+  /** Looks at what is there, before the store is opened; null for a store that can't be inspected. */
+  readonly inspect: (() => Promise<Inspection>) | null
 }
 
 const NOT_YET: Readonly<Record<string, string>> = {
@@ -41,12 +33,12 @@ export async function storeAt(
   { io, mayCreate }: { io: Io; mayCreate: boolean },
 ): Promise<OpenedStore> {
   if (io.openStore !== undefined)
-    return { store: io.openStore(address), place: masked(address), isNew: false, schema: null }
+    return { store: io.openStore(address), place: masked(address), isNew: false, inspect: null }
   const scheme = /^([a-z][a-z0-9+]*):/i.exec(address)?.[1]?.toLowerCase()
   if (scheme === "memory") {
-    const { memory } = await import("../memory.ts")
+    const { memory } = await import("../stores/memory/memory.ts")
     const place = "this process's memory: nothing is kept when it stops"
-    return { store: memory(), place, isNew: true, schema: null }
+    return { store: memory(), place, isNew: true, inspect: null }
   }
   // A drive letter is no scheme.
   if (scheme === undefined || scheme.length === 1 || scheme === "sqlite" || scheme === "file")
@@ -76,43 +68,39 @@ async function sqliteAt(path: string, mayCreate: boolean): Promise<OpenedStore> 
       "Make one with: belfry start, or say where it is: --store PATH (or BELFRY_STORE)",
     )
   }
-  const { sqlite, schemaOfFile } = await import("../sqlite.ts")
-  return { store: sqlite(path), place: path, isNew, schema: () => schemaOfFile(path) }
+  const { sqlite, inspect } = await import("../sqlite.ts")
+  return { store: sqlite(path), place: path, isNew, inspect: () => inspect(path) }
 }
 
-/** Asked first, so that looking at a database that is no store doesn't make it one. */
+/** Inspected first, so that looking at a database that is no store doesn't make it one. */
 async function postgresAt(url: string, mayCreate: boolean): Promise<OpenedStore> {
-  const { postgres, schemaOfDatabase } = await import("../postgres.ts")
-  const schema = () => schemaOfDatabase(url)
-  const isNew = (await schema()).stored === 0
-  if (isNew && !mayCreate) throw noStoreIn(masked(url))
-  return { store: postgres(url), place: masked(url), isNew, schema }
+  const { postgres, inspect } = await import("../postgres.ts")
+  const place = masked(url)
+  const isNew = await isNewStore(() => inspect(url), place, mayCreate)
+  return { store: postgres(url), place, isNew, inspect: () => inspect(url) }
 }
 
-/** Asked first, as a database is. */
 async function redisAt(
   address: string,
   { io, mayCreate }: { io: Io; mayCreate: boolean },
 ): Promise<OpenedStore> {
+  const { redis, inspect } = await import("../redis.ts")
   const place = masked(address)
-  const [{ redis }, { factsOfServer }, { checkRedis }] = await Promise.all([
-    import("../redis.ts"),
-    import("../redis-facts.ts"),
-    import("./redis-checks.ts"),
-  ])
-  // Whoever only looks can't do anything about it, and `doctor` says the same.
+  // A command that only reads can't do anything about it, and `doctor` says the same.
   const onWarning = (message: string) => (mayCreate ? io.err(`warning: ${message}\n`) : undefined)
   const store = redis(address, { onWarning })
-  const facts = () => factsOfServer(address, place)
-  const isNew = (await facts()).schema.stored === 0
+  const isNew = await isNewStore(() => inspect(address), place, mayCreate)
+  return { store, place, isNew, inspect: () => inspect(address) }
+}
+
+async function isNewStore(
+  inspect: () => Promise<Inspection>,
+  place: string,
+  mayCreate: boolean,
+): Promise<boolean> {
+  const isNew = (await inspect()).schema.stored === 0
   if (isNew && !mayCreate) throw noStoreIn(place)
-  return {
-    store,
-    place,
-    isNew,
-    schema: async () => (await facts()).schema,
-    checks: async () => checkRedis(await facts()),
-  }
+  return isNew
 }
 
 function noStoreIn(place: string): Refusal {

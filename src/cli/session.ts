@@ -2,12 +2,13 @@ import { basename } from "node:path"
 import type { Config, ScheduleEntry } from "../config.ts"
 import { BelfryError } from "../core/errors.ts"
 import { shown } from "../core/shown.ts"
-import { silentLogger } from "../engine/logger.ts"
-import type { AnyTask, DeclaredSchedule } from "../engine/task.ts"
+import { silentLogger } from "../runtime/logger.ts"
 import { dryStore } from "../scheduler/dry-store.ts"
 import { createScheduler, type Scheduler } from "../scheduler/scheduler.ts"
 import type { SchedulerOptions } from "../scheduler/scheduler-options.ts"
 import type { Store } from "../store/store.ts"
+import type { DeclaredSchedule } from "../task/declared-schedule.ts"
+import type { AnyTask } from "../task/task.ts"
 import type { Call } from "./command.ts"
 import { type LoadedConfig, loadConfig } from "./config-file.ts"
 import { EXIT } from "./exit-codes.ts"
@@ -60,7 +61,7 @@ export async function openSession(call: Call, mayCreate: boolean): Promise<Sessi
 
 /** A dry run does and refuses what the real one would, and leaves no trace: it doesn't even make a store that isn't there. */
 async function rehearsalOf({ store, isNew }: OpenedStore): Promise<Store> {
-  return dryStore(isNew ? (await import("../memory.ts")).memory() : store)
+  return dryStore(isNew ? (await import("../stores/memory/memory.ts")).memory() : store)
 }
 
 /** By it workers are judged silent, and it is theirs if this is their configuration. */
@@ -108,7 +109,7 @@ async function namedStore(call: Call, loaded: LoadedConfig | null, mayCreate: bo
   const named = addressSaid(call)
   const configured = loaded?.config.store
   if (named === undefined && typeof configured === "object")
-    return { store: configured, place: `the store of ${loaded!.path}`, isNew: false, schema: null }
+    return { store: configured, place: `the store of ${loaded!.path}`, isNew: false, inspect: null }
   const address = named ?? (typeof configured === "string" ? configured : DEFAULT_STORE)
   return storeAt(address, { io, mayCreate })
 }

@@ -1,5 +1,5 @@
 import type { RunEvent } from "../engine/events.ts"
-import { jsonLogger, type LogFacts, type Logger } from "../engine/logger.ts"
+import { jsonLogger, type LogFacts, type Logger } from "../runtime/logger.ts"
 import type { Call } from "./command.ts"
 import { jsonLine, paintOf } from "./output.ts"
 import { printable } from "./printable.ts"

@@ -1,4 +1,4 @@
-import type { Clock } from "../engine/clock.ts"
+import type { Clock } from "../runtime/clock.ts"
 import type { Call } from "./command.ts"
 import { EXIT, type ExitCode } from "./exit-codes.ts"
 

@@ -217,3 +217,9 @@ function editsBetween(from: string, to: string): number {
   }
   return row[to.length]!
 }
+
+/** Refuses further arguments: an option passed there would be ignored without a word. `rule` says what is accepted. */
+export function checkNothingElse(others: readonly unknown[], rule: string): void {
+  if (others.every((other) => other === undefined)) return
+  throw new BelfryError("BELFRY_STORE_UNFIT", `${rule}.`, { details: { option: "options" } })
+}

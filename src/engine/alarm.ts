@@ -1,4 +1,4 @@
-import type { Clock } from "./clock.ts"
+import type { Clock } from "../runtime/clock.ts"
 
 /** One timer, to the earliest of the instants it was set for since it last rang. */
 export class Alarm {

@@ -2,10 +2,10 @@ import { MINUTE } from "../core/instant.ts"
 import type { FirePlan } from "../core/plan.ts"
 import type { Schedule } from "../core/schedule.ts"
 import { describeThrown } from "../core/thrown.ts"
+import type { Clock } from "../runtime/clock.ts"
+import type { Logger } from "../runtime/logger.ts"
 import type { Store } from "../store/store.ts"
-import type { Clock } from "./clock.ts"
 import type { Events } from "./events.ts"
-import type { Logger } from "./logger.ts"
 import { Loop } from "./loop.ts"
 
 const PAGE = 500

@@ -1,7 +1,7 @@
 import type { Json } from "../core/json.ts"
 import type { Run, SkipReason } from "../core/run.ts"
 import { describeThrown } from "../core/thrown.ts"
-import type { Logger } from "./logger.ts"
+import type { Logger } from "../runtime/logger.ts"
 
 /**
  * What happens to runs, as this process sees it. Each is told once, by the process that did it, in the order in which it

@@ -14,14 +14,16 @@ import {
 } from "../core/run.ts"
 import { shown, textFrom } from "../core/shown.ts"
 import { describeThrown, storable } from "../core/thrown.ts"
+import type { Clock } from "../runtime/clock.ts"
 import type { Store } from "../store/store.ts"
-import type { Clock } from "./clock.ts"
+import { askedBy, NO_OUTPUT, outputOf, reportsSuccess } from "../task/output.ts"
+import { checkPayload, isLater, payloadOrThrow } from "../task/payload.ts"
+import { type AbortCause, abortedBy, type RunAborted } from "../task/run-aborted.ts"
+import type { AnyTask } from "../task/task.ts"
+import type { TaskContext } from "../task/task-context.ts"
 import { Completion } from "./completion.ts"
-import { askedBy, NO_OUTPUT, outputOf, reportsSuccess } from "./output.ts"
-import { type AbortCause, abortedBy, type RunAborted } from "./run-aborted.ts"
 import { infoOf, lastSuccessOf } from "./run-info.ts"
 import { RunLog } from "./run-log.ts"
-import { type AnyTask, checkPayload, isLater, payloadOrThrow, type TaskContext } from "./task.ts"
 
 /** After its signal is aborted, a task has this long to return before its run is settled without it. */
 const ABORT_GRACE_MS = 5_000

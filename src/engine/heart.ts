@@ -1,10 +1,10 @@
 import { describeThrown } from "../core/thrown.ts"
+import type { Clock } from "../runtime/clock.ts"
+import type { Logger } from "../runtime/logger.ts"
 import type { HeartbeatAnswer, HeldRun, Store, Worker as WorkerRecord } from "../store/store.ts"
 import { Alarm } from "./alarm.ts"
-import type { Clock } from "./clock.ts"
 import type { Events } from "./events.ts"
 import type { Execution } from "./execution.ts"
-import type { Logger } from "./logger.ts"
 import { Loop } from "./loop.ts"
 import type { TimeLimit } from "./time-limit.ts"
 

@@ -1,5 +1,5 @@
 import type { Instant } from "../core/instant.ts"
-import type { Clock } from "./clock.ts"
+import type { Clock } from "../runtime/clock.ts"
 
 /**
  * One of the engine's loops: takes a turn, sleeps until the turn says or somebody wakes it, takes another. A turn that

@@ -1,8 +1,8 @@
 import { SECOND } from "../core/instant.ts"
 import { type Run, release } from "../core/run.ts"
+import type { Clock } from "../runtime/clock.ts"
+import type { Logger } from "../runtime/logger.ts"
 import type { RunPage, Store } from "../store/store.ts"
-import type { Clock } from "./clock.ts"
-import type { Logger } from "./logger.ts"
 
 const PAGE = 1_000
 /** How many pages of running runs one look reads. The next look goes on from there. */

@@ -4,11 +4,11 @@ import { type FirePlan, isToLookUp } from "../core/plan.ts"
 import { planAhead } from "../core/plan-ahead.ts"
 import type { Schedule } from "../core/schedule.ts"
 import { describeThrown } from "../core/thrown.ts"
+import type { Clock } from "../runtime/clock.ts"
+import type { Logger } from "../runtime/logger.ts"
 import type { DueSchedules, Store } from "../store/store.ts"
-import type { Clock } from "./clock.ts"
 import type { Events } from "./events.ts"
 import { plannedBy } from "./facts.ts"
-import type { Logger } from "./logger.ts"
 import { Resting } from "./resting.ts"
 
 /** How many schedules one turn plans: enough to amortise the round trip, few enough to share the work. */

@@ -1,9 +1,9 @@
 import { DAY, MINUTE } from "../core/instant.ts"
 import { describeThrown } from "../core/thrown.ts"
+import type { Clock } from "../runtime/clock.ts"
+import type { Logger } from "../runtime/logger.ts"
 import type { Store } from "../store/store.ts"
-import type { Clock } from "./clock.ts"
 import type { Events } from "./events.ts"
-import type { Logger } from "./logger.ts"
 import { Loop } from "./loop.ts"
 
 /** What history is kept. */

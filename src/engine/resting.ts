@@ -1,5 +1,5 @@
 import { SECOND } from "../core/instant.ts"
-import type { Clock } from "./clock.ts"
+import type { Clock } from "../runtime/clock.ts"
 
 /** How long a schedule is left alone whose plan needs what couldn't be read. */
 const REST_MS = 30 * SECOND

@@ -1,7 +1,7 @@
 import type { RetryPolicy } from "../core/backoff.ts"
 import type { Run } from "../core/run.ts"
 import type { Store } from "../store/store.ts"
-import type { LastSuccess, RunInfo } from "./task.ts"
+import type { LastSuccess, RunInfo } from "../task/task-context.ts"
 
 /** What a task is told of its run. */
 export function infoOf(run: Run, policy: RetryPolicy): RunInfo {

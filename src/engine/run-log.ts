@@ -1,9 +1,9 @@
 import { type Json, storableJson } from "../core/json.ts"
 import { textFrom } from "../core/shown.ts"
 import { storable } from "../core/thrown.ts"
+import type { Clock } from "../runtime/clock.ts"
 import type { LogLevel, LogLine, Store } from "../store/store.ts"
-import type { Clock } from "./clock.ts"
-import type { RunLogger } from "./task.ts"
+import type { RunLogger } from "../task/task-context.ts"
 
 const LINE_MAX_BYTES = 64 * 1024
 /** What one attempt may write. Each line also counts what it costs to keep it, so that their number has a limit, too. */

@@ -1,7 +1,7 @@
 import { latenessMs } from "../core/lateness.ts"
 import { isFinished, isGivenUp, type Run, type RunChange } from "../core/run.ts"
+import type { Logger } from "../runtime/logger.ts"
 import type { Events } from "./events.ts"
-import type { Logger } from "./logger.ts"
 
 /** What a worker's log and hooks hear of a run. */
 export interface RunReporting {

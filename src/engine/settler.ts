@@ -1,7 +1,7 @@
 import { BelfryError } from "../core/errors.ts"
 import { isAlreadyMade, type RunChange } from "../core/run.ts"
+import type { Clock } from "../runtime/clock.ts"
 import type { Refused, Store, TransitionAnswer } from "../store/store.ts"
-import type { Clock } from "./clock.ts"
 
 /** Changes that one call carries. */
 const BATCH = 1_000

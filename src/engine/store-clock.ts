@@ -2,9 +2,9 @@ import { formatDuration } from "../core/duration.ts"
 import { BelfryError } from "../core/errors.ts"
 import { CLOCK_TOLERANCE_MS, firedAhead } from "../core/fired-ahead.ts"
 import { type Instant, SECOND } from "../core/instant.ts"
+import type { Logger } from "../runtime/logger.ts"
 import type { Store } from "../store/store.ts"
 import type { Events } from "./events.ts"
-import type { Logger } from "./logger.ts"
 
 /** What the store's clock said, and when it was asked and had answered by our own, which never goes back. */
 export interface ClockReading {

@@ -1,4 +1,4 @@
-import type { Clock } from "./clock.ts"
+import type { Clock } from "../runtime/clock.ts"
 
 /** One limit for several steps together. It counts from its making. */
 export class TimeLimit {

@@ -7,8 +7,9 @@ import { isOccurrenceId } from "../core/occurrence.ts"
 import type { PriorityOption, RetryOptions, When } from "../core/options.ts"
 import { PRIORITY, RETRY } from "../core/policies.ts"
 import type { NewRun } from "../core/run.ts"
-import type { Clock } from "../engine/clock.ts"
-import { type AnyTask, TASK, validatePayload } from "../engine/task.ts"
+import type { Clock } from "../runtime/clock.ts"
+import { validatePayload } from "../task/payload.ts"
+import { type AnyTask, TASK } from "../task/task.ts"
 import { checkTakesPayload } from "./payload-check.ts"
 
 export interface EnqueueOptions {

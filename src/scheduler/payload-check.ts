@@ -2,7 +2,8 @@ import { BelfryError } from "../core/errors.ts"
 import { toPayload } from "../core/json.ts"
 import { shown } from "../core/shown.ts"
 import { describeThrown } from "../core/thrown.ts"
-import { type AnyTask, validatePayload } from "../engine/task.ts"
+import { validatePayload } from "../task/payload.ts"
+import type { AnyTask } from "../task/task.ts"
 
 /** Payloads are checked by the tasks that this process knows; those of other tasks when they run. */
 type Tasks = ReadonlyMap<string, AnyTask>

@@ -16,10 +16,10 @@ import {
   type TriggeredBy,
 } from "../core/run.ts"
 import { describeThrown } from "../core/thrown.ts"
-import type { Clock } from "../engine/clock.ts"
-import type { AnyTask } from "../engine/task.ts"
+import type { Clock } from "../runtime/clock.ts"
 import { accepted } from "../store/refused.ts"
 import type { Store } from "../store/store.ts"
+import type { AnyTask } from "../task/task.ts"
 import type { Because } from "./steering-options.ts"
 import { type LogLineView, logLineView, type RunView, runView } from "./views.ts"
 

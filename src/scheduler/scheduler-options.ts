@@ -14,12 +14,13 @@ import {
   required,
 } from "../core/kinds.ts"
 import { CONCURRENCY, LOOKUP, OWNER, PAGE, RELEASE } from "../core/limits.ts"
-import type { Clock } from "../engine/clock.ts"
 import type { Role } from "../engine/engine.ts"
 import type { Hooks } from "../engine/events.ts"
-import type { Logger } from "../engine/logger.ts"
-import { type AnyTask, type DeclaredSchedule, LEASE } from "../engine/task.ts"
+import type { Clock } from "../runtime/clock.ts"
+import type { Logger } from "../runtime/logger.ts"
 import type { Store } from "../store/store.ts"
+import type { DeclaredSchedule } from "../task/declared-schedule.ts"
+import { type AnyTask, LEASE } from "../task/task.ts"
 
 /** What `createScheduler` and the scheduler's own methods take. */
 

@@ -7,13 +7,14 @@ import { MINUTE, SECOND } from "../core/instant.ts"
 import type { Rhythm } from "../core/liveness.ts"
 import type { Declared } from "../core/reconcile.ts"
 import { planAnew } from "../core/steer.ts"
-import { type Clock, systemClock } from "../engine/clock.ts"
 import { Engine, type Role } from "../engine/engine.ts"
 import { Events } from "../engine/events.ts"
-import { harmlessLogger, jsonLogger, type Logger } from "../engine/logger.ts"
 import { DEFAULT_RETENTION } from "../engine/pruning.ts"
-import type { AnyTask, DeclaredSchedule, Task } from "../engine/task.ts"
+import { type Clock, systemClock } from "../runtime/clock.ts"
+import { harmlessLogger, jsonLogger, type Logger } from "../runtime/logger.ts"
 import type { Store } from "../store/store.ts"
+import type { DeclaredSchedule } from "../task/declared-schedule.ts"
+import type { AnyTask, Task } from "../task/task.ts"
 import {
   checkDeclaredPayloads,
   type DeclaredSet,

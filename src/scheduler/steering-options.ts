@@ -18,7 +18,8 @@ import {
 import { CONCURRENCY, LOOKUP, PAGE, TASK_NAME, taskOr } from "../core/limits.ts"
 import type { ScheduleOptions, When } from "../core/options.ts"
 import type { Why } from "../core/steer.ts"
-import type { AnyTask, PayloadOption, Task } from "../engine/task.ts"
+import type { PayloadOption } from "../task/declared-schedule.ts"
+import type { AnyTask, Task } from "../task/task.ts"
 import { BACKFILL_MAX, type BackfillRange } from "./backfill.ts"
 
 /** What the methods of `scheduler.schedules` take, but for the schedule itself. */

@@ -1,10 +1,10 @@
 import type { Dependencies } from "../core/dependency-cycles.ts"
 import { BelfryError } from "../core/errors.ts"
 import type { Rhythm } from "../core/liveness.ts"
-import type { Clock } from "../engine/clock.ts"
-import type { AnyTask, Task } from "../engine/task.ts"
+import type { Clock } from "../runtime/clock.ts"
 import { accepted } from "../store/refused.ts"
 import { isTransactional, type Store } from "../store/store.ts"
+import type { AnyTask, Task } from "../task/task.ts"
 import { type EnqueueArguments, type Enqueued, type EnqueueOptions, newRunFor } from "./enqueue.ts"
 import { Schedules } from "./schedules.ts"
 

@@ -1,7 +1,7 @@
 import type { Rhythm } from "../core/liveness.ts"
 import { offeredTasks } from "../engine/offered-tasks.ts"
-import type { AnyTask } from "../engine/task.ts"
 import type { Store } from "../store/store.ts"
+import type { AnyTask } from "../task/task.ts"
 import { type WorkerView, workerView } from "./views.ts"
 
 /** The workers on a store. Which of them are silent is judged by the rhythm of this scheduler. */

@@ -1,7 +1,7 @@
 import { checkedValue, type Door } from "../core/checked.ts"
 import { EARLIEST, type Instant, LATEST } from "../core/instant.ts"
 import { integer, required } from "../core/kinds.ts"
-import type { Clock } from "../engine/clock.ts"
+import type { Clock } from "../runtime/clock.ts"
 import { Timeline } from "./timeline.ts"
 
 /** A clock that stands still until it is told to go on. Chance is seeded, ids count up: a test always runs the same. */

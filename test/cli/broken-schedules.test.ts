@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { describe, test } from "vitest"
-import type { Check } from "../../src/cli/doctor-checks.ts"
+import type { Check } from "../../src/core/check.ts"
 import type { Schedule } from "../../src/core/schedule.ts"
 import type { ScheduleView } from "../../src/index.ts"
 import { holding, holdingWith } from "./holding.ts"

@@ -3,7 +3,7 @@ import { describe, test } from "vitest"
 import { codeText } from "../../src/cli/code-text.ts"
 import { formatCsv } from "../../src/cli/table.ts"
 import type { Schedule } from "../../src/core/schedule.ts"
-import { jsonLogger } from "../../src/engine/logger.ts"
+import { jsonLogger } from "../../src/runtime/logger.ts"
 import { holding } from "./holding.ts"
 import { terminal } from "./support.ts"
 

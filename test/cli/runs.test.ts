@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { describe, test } from "vitest"
-import { silentLogger } from "../../src/engine/logger.ts"
 import { defineTask, type RunView } from "../../src/index.ts"
+import { silentLogger } from "../../src/runtime/logger.ts"
 import { createScheduler } from "../../src/scheduler/scheduler.ts"
 import { sqlite } from "../../src/sqlite.ts"
 import { type Terminal, terminal } from "./support.ts"

@@ -6,7 +6,7 @@ import { onTestFinished } from "vitest"
 import { Interrupted } from "../../src/cli/ask.ts"
 import type { Io } from "../../src/cli/io.ts"
 import { main } from "../../src/cli/main.ts"
-import { systemClock } from "../../src/engine/clock.ts"
+import { systemClock } from "../../src/runtime/clock.ts"
 import { PATIENCE_MS } from "../support/patience.ts"
 
 export interface Answer {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { afterEach, beforeEach, test, vi } from "vitest"
-import { systemClock } from "../../src/engine/clock.ts"
+import { systemClock } from "../../src/runtime/clock.ts"
 
 const DAY = 86_400_000
 

@@ -3,9 +3,9 @@ import { BelfryError, createScheduler, defineTask, memory, type SchedulerOptions
 import { createLocks, memoryLocks } from "belfry/lock"
 import { createTestScheduler } from "belfry/testing"
 import { describe, test } from "vitest"
-import { TASK_OPTIONS } from "../../src/engine/task.ts"
 import { LOCK_OPTIONS } from "../../src/lock/locks.ts"
 import { SCHEDULER_OPTIONS } from "../../src/scheduler/scheduler-options.ts"
+import { TASK_OPTIONS } from "../../src/task/task.ts"
 import { HOSTILE, isAccepted, only, tryHostileOptions, withForeign } from "../support/hostile-options.ts"
 
 test("on the memory store, every option is refused by its name or kept as it is", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { BelfryError, createScheduler, defineTask, memory, silentLogger } from "belfry"
 import { describe as inWords, lint, next, occurrences, parse, previous } from "belfry/cron"
-import { schemaOfDatabase } from "belfry/postgres"
+import { inspect } from "belfry/postgres"
 import { commandTask, webhookIdOf } from "belfry/tasks"
 import { createTestScheduler, waitForRun } from "belfry/testing"
 import { describe, test } from "vitest"
@@ -65,10 +65,10 @@ describe("a value that can't be meant is refused with a BelfryError by", () => {
     for (const odd of UNREADABLE) await isRefused(() => next(parse("@daily"), odd as never))
   })
 
-  test("webhookIdOf and schemaOfDatabase", async () => {
+  test("webhookIdOf and inspect", async () => {
     for (const odd of ODD as never[]) {
       await isRefused(() => webhookIdOf(odd))
-      await isRefused(() => schemaOfDatabase(odd))
+      await isRefused(() => inspect(odd))
     }
   })
 

@@ -4,7 +4,7 @@ import { postgres } from "belfry/postgres"
 import { redis } from "belfry/redis"
 import { sqlite } from "belfry/sqlite"
 import { test } from "vitest"
-import { systemClock } from "../../src/engine/clock.ts"
+import { systemClock } from "../../src/runtime/clock.ts"
 import { kindOfStore } from "../../src/store/store.ts"
 import { createMemoryStore } from "../../src/stores/memory/memory-store.ts"
 

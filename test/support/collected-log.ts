@@ -1,4 +1,4 @@
-import type { LogFacts, Logger } from "../../src/engine/logger.ts"
+import type { LogFacts, Logger } from "../../src/runtime/logger.ts"
 
 export interface CollectedLine extends LogFacts {
   readonly level: "debug" | "info" | "warn" | "error"

@@ -1,5 +1,5 @@
 import { type Duration, parseDuration } from "../../src/core/duration.ts"
-import { silentLogger } from "../../src/engine/logger.ts"
+import { silentLogger } from "../../src/runtime/logger.ts"
 import { createScheduler, type Scheduler } from "../../src/scheduler/scheduler.ts"
 import type { SchedulerOptions } from "../../src/scheduler/scheduler-options.ts"
 import type { RunView } from "../../src/scheduler/views.ts"

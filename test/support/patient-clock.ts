@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "../../src/engine/clock.ts"
+import { type Clock, systemClock } from "../../src/runtime/clock.ts"
 import { PATIENCE_MS } from "./patience.ts"
 
 /** What users get as the deadline of a call. */

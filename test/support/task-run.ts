@@ -1,6 +1,7 @@
-import type { AnyTask, RunInfo } from "../../src/engine/task.ts"
-import { validatePayload } from "../../src/engine/task.ts"
 import type { Json } from "../../src/index.ts"
+import { validatePayload } from "../../src/task/payload.ts"
+import type { AnyTask } from "../../src/task/task.ts"
+import type { RunInfo } from "../../src/task/task-context.ts"
 
 export interface Report {
   readonly success: boolean

@@ -89,7 +89,7 @@ describe("what an answer means", () => {
 
   test("Retry-After may be a date, and can't put a run away for longer than a day", async () => {
     const now = Date.parse("2026-01-01T00:00:00Z")
-    const { systemClock } = await import("../../src/engine/clock.ts")
+    const { systemClock } = await import("../../src/runtime/clock.ts")
     const dated = httpTask({ allowNet: ["127.0.0.1"], clock: { ...systemClock, now: () => now } })
     const waits: [string, number][] = [
       ["Thu, 01 Jan 2026 00:05:00 GMT", 300_000],

@@ -1,5 +1,5 @@
 import type { ScheduleOptions } from "../../core/options.ts"
-import { silentLogger } from "../../engine/logger.ts"
+import { silentLogger } from "../../runtime/logger.ts"
 import { dryStore } from "../../scheduler/dry-store.ts"
 import type { ScheduleChanges } from "../../scheduler/schedule-options.ts"
 import { createScheduler, type Scheduler } from "../../scheduler/scheduler.ts"

@@ -1,14 +1,7 @@
+import { type Check, ok, problem, warning } from "../../core/check.ts"
 import { BelfryError } from "../../core/errors.ts"
 import type { Call } from "../command.ts"
-import {
-  type Check,
-  checkRuns,
-  checkSchedules,
-  checkWorkers,
-  ok,
-  problem,
-  warning,
-} from "../doctor-checks.ts"
+import { checkRuns, checkSchedules, checkWorkers } from "../doctor-checks.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
 import { ignoredLints } from "../lints.ts"
 import { allSchedules } from "../lookups.ts"
@@ -72,7 +65,7 @@ async function storeChecks(call: Call, session: Session): Promise<readonly Check
   const { io } = call
   const { scheduler, store, place, loaded } = session
   await scheduler.schedules.list({ limit: 1 })
-  const schema = (await session.schema?.()) ?? null
+  const inspection = (await session.inspect?.()) ?? null
   const tookMs: number[] = []
   let offsetMs = 0
   for (let index = 0; index < CALLS; index++) {
@@ -90,9 +83,9 @@ async function storeChecks(call: Call, session: Session): Promise<readonly Check
   return [
     ok("configuration", loaded === null ? "none" : loaded.path),
     ok("store", `${place}: opens`),
-    schema === null
+    inspection === null
       ? ok("schema", "this store has none, or doesn't say")
-      : ok("schema", `${schema.stored}, the newest this version knows`),
+      : ok("schema", `${inspection.schema.stored}, the newest this version knows`),
     ok("latency", `p95 ${tookMs[Math.floor(CALLS * 0.95)]!.toFixed(1)} ms of ${CALLS} calls`),
     Math.abs(offsetMs) <= OFFSET_MAX_MS
       ? ok("clock", "this host and the store agree")
@@ -101,7 +94,7 @@ async function storeChecks(call: Call, session: Session): Promise<readonly Check
           `this host is ${Math.round(-offsetMs)} ms off the store's clock`,
           "Set the host's clock (NTP).",
         ),
-    ...((await session.checks?.()) ?? []),
+    ...(inspection?.checks ?? []),
     ...checkSchedules(schedules, now, ignoredLints(call)),
     ...checkWorkers(workers, schedules),
     ...(await checkRuns(scheduler, now)),

@@ -1,9 +1,12 @@
+import type { Inspection } from "../../store/inspection.ts"
 import type { Call } from "../command.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
-import type { OpenedStore, Schema } from "../open-store.ts"
+import type { OpenedStore } from "../open-store.ts"
 import { hint, showRecord } from "../output.ts"
 import { Refusal } from "../refusal.ts"
 import { configOf, storeOf } from "../session.ts"
+
+type Schema = Inspection["schema"]
 
 const ACTIONS = ["up", "status", "plan"] as const
 type Action = (typeof ACTIONS)[number]
@@ -13,7 +16,7 @@ export async function migrate(call: Call): Promise<ExitCode | undefined> {
   const action = actionOf(call.args[0])
   const opened = await storeOf(call, await configOf(call), true)
   if (action === "up") return up(call, opened)
-  const schema = (await opened.schema?.()) ?? null
+  const schema = (await opened.inspect?.())?.schema ?? null
   const isBehind = schema !== null && schema.stored < schema.known
   const record = { store: opened.place, isNew: opened.isNew, ...numbersOf(schema) }
   if (call.flags.isOn("json")) await showRecord(call, record, "json")
@@ -32,7 +35,7 @@ function actionOf(word: string | undefined): Action {
 async function up(call: Call, opened: OpenedStore): Promise<undefined> {
   const { io } = call
   hint(call, `${opened.isNew ? "Making" : "Opening"} ${opened.place} …`)
-  const before = (await opened.schema?.()) ?? null
+  const before = (await opened.inspect?.())?.schema ?? null
   const startedAt = io.clock.monotonic()
   await opened.store.open()
   const now = await opened.store.now()

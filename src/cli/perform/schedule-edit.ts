@@ -1,7 +1,7 @@
 import { BelfryError } from "../../core/errors.ts"
-import type { AnyTask } from "../../engine/task.ts"
 import { examinePayload } from "../../scheduler/payload-check.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
+import type { AnyTask } from "../../task/task.ts"
 import { type Step, stepFor } from "../apply-plan.ts"
 import { changeWords } from "../changed-values.ts"
 import type { Call } from "../command.ts"

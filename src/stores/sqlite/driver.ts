@@ -90,7 +90,7 @@ function withoutExperimentalWarning<T>(load: () => T): T {
   }
 }
 
-function versionOf(driver: Driver): string {
+export function versionOf(driver: Driver): string {
   const database = driver.open(":memory:")
   try {
     return (database.prepare("select sqlite_version() as version").get() as { version: string }).version

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import type { Readable } from "node:stream"
 import { MessageChannel } from "node:worker_threads"
-import type { Clock } from "../../engine/clock.ts"
+import type { Clock } from "../../runtime/clock.ts"
 import { GUARD_SOURCE, type GuardOrder, type GuardReport } from "./guard.ts"
 
 /** How a command ended. `error` is the system's code if it could not be started. */

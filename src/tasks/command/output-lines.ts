@@ -1,4 +1,4 @@
-import type { RunLogger } from "../../engine/task.ts"
+import type { RunLogger } from "../../task/task-context.ts"
 
 const LINE_MAX_BYTES = 8 * 1024
 /** The end of a long output tells more than its middle, so this much of it is kept, too. */

@@ -1,6 +1,6 @@
 import { formatDuration } from "../../core/duration.ts"
-import type { Clock } from "../../engine/clock.ts"
-import type { RunInfo, TaskContext } from "../../engine/task.ts"
+import type { Clock } from "../../runtime/clock.ts"
+import type { RunInfo, TaskContext } from "../../task/task-context.ts"
 import { FIND_FUNCTIONS, type FoundFunction, functionOf } from "./function-lookup.ts"
 import { answerOf, type SqlAnswer } from "./sql-answer.ts"
 import { connect, type SqlConnection } from "./sql-connection.ts"

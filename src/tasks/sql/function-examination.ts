@@ -1,4 +1,4 @@
-import type { Clock } from "../../engine/clock.ts"
+import type { Clock } from "../../runtime/clock.ts"
 import { FIND_FUNCTIONS, functionOf } from "./function-lookup.ts"
 import { connect, type SqlConnection } from "./sql-connection.ts"
 import { failureOf, type SqlFailure, sqlstateOf } from "./sql-failure.ts"

@@ -1,5 +1,5 @@
-import type { Clock } from "../../engine/clock.ts"
-import type { Logger } from "../../engine/logger.ts"
+import type { Clock } from "../../runtime/clock.ts"
+import type { Logger } from "../../runtime/logger.ts"
 import { rowsOf, type SqlPool } from "./sql-pool.ts"
 import { within } from "./waiting.ts"
 

@@ -1,6 +1,6 @@
 import type { Json } from "../../core/json.ts"
 import { storable } from "../../core/thrown.ts"
-import type { RunLogger } from "../../engine/task.ts"
+import type { RunLogger } from "../../task/task-context.ts"
 import { isRecord } from "../schema.ts"
 import { SqlFailure } from "./sql-failure.ts"
 

@@ -1,6 +1,6 @@
 import { storable } from "../../core/thrown.ts"
-import type { Clock } from "../../engine/clock.ts"
-import type { RunLogger } from "../../engine/task.ts"
+import type { Clock } from "../../runtime/clock.ts"
+import type { RunLogger } from "../../task/task-context.ts"
 import { failureOf, SqlFailure } from "./sql-failure.ts"
 import { rowsOf, type SqlClient, type SqlNotice, type SqlPool, type SqlRow } from "./sql-pool.ts"
 import { within } from "./waiting.ts"

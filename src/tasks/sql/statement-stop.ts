@@ -1,5 +1,5 @@
-import type { Clock } from "../../engine/clock.ts"
-import type { RunLogger } from "../../engine/task.ts"
+import type { Clock } from "../../runtime/clock.ts"
+import type { RunLogger } from "../../task/task-context.ts"
 import { rowsOf, type SqlPool, type SqlQueryable } from "./sql-pool.ts"
 import { isOverWithin } from "./waiting.ts"
 

@@ -1,4 +1,4 @@
-import type { Clock } from "../../engine/clock.ts"
+import type { Clock } from "../../runtime/clock.ts"
 
 /** Ends by the deadline, whatever the network does. */
 export function within<Result>(

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { createServer } from "node:net"
-import { postgres, postgresLocks, schemaOfDatabase } from "belfry/postgres"
+import { inspect, postgres, postgresLocks } from "belfry/postgres"
 import { describe, test } from "vitest"
 import { addressOf } from "../../../src/stores/postgres/address.ts"
 import { terminal } from "../../cli/support.ts"
@@ -39,9 +39,9 @@ describe("an address", () => {
     const held = await locks.acquire("name", "token", 600_000)
 
     assert.equal(held.outcome, "acquired")
-    assert.equal((await schemaOfDatabase(`${url}?belfry_schema=jobs`)).stored, 1)
-    assert.equal((await schemaOfDatabase(url, "jobs")).stored, 1)
-    assert.equal((await schemaOfDatabase(url)).stored, 0)
+    assert.equal((await inspect(`${url}?belfry_schema=jobs`)).schema.stored, 1)
+    assert.equal((await inspect(url, "jobs")).schema.stored, 1)
+    assert.equal((await inspect(url)).schema.stored, 0)
   })
 
   test("that names a schema works on the command line, too", async () => {

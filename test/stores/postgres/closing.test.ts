@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "vitest"
-import { type Clock, systemClock } from "../../../src/engine/clock.ts"
+import { type Clock, systemClock } from "../../../src/runtime/clock.ts"
 import { aSchedule } from "../../../src/store/laws/factories.ts"
 import { created } from "../../../src/store/laws/steps.ts"
 import { migratedDatabase } from "../../support/fresh-database.ts"

@@ -1,6 +1,6 @@
 import type { Pool, PostgresStore } from "belfry/postgres"
 import pg from "pg"
-import { systemClock } from "../../../src/engine/clock.ts"
+import { systemClock } from "../../../src/runtime/clock.ts"
 import { createPostgresStore } from "../../../src/stores/postgres/postgres-store.ts"
 import { PATIENCE_MS } from "./scratch.ts"
 

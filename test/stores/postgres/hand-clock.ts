@@ -1,5 +1,5 @@
-import type { Clock } from "../../../src/engine/clock.ts"
-import { systemClock } from "../../../src/engine/clock.ts"
+import type { Clock } from "../../../src/runtime/clock.ts"
+import { systemClock } from "../../../src/runtime/clock.ts"
 
 /** Leases, polls and deadlines are longer. */
 const PAUSE_MAX_MS = 1_000

@@ -1,6 +1,6 @@
 import type { Pool, PostgresStore } from "belfry/postgres"
 import pg from "pg"
-import { type Clock, systemClock } from "../../../src/engine/clock.ts"
+import { type Clock, systemClock } from "../../../src/runtime/clock.ts"
 import type { DatabaseOptions } from "../../../src/stores/postgres/database.ts"
 import { poolFor } from "../../../src/stores/postgres/own-pool.ts"
 import { createPostgresStore } from "../../../src/stores/postgres/postgres-store.ts"

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import type { RunView, ScheduleView } from "belfry"
 import { describe, test, vi } from "vitest"
-import type { Check } from "../../../src/cli/doctor-checks.ts"
+import type { Check } from "../../../src/core/check.ts"
 import { SCHEMA } from "../../../src/stores/redis/opening.ts"
 import { type Terminal, terminal } from "../../cli/support.ts"
 import { type ServerOptions, startRedis } from "../../support/redis.ts"
@@ -9,7 +9,7 @@ import { freshPrefix } from "../../support/redis-prefix.ts"
 import { aClient, atTheEnd } from "./scratch.ts"
 
 /** The program's calls have a deadline of five seconds. A machine that stands still for so long must not fail a test. */
-vi.mock(import("../../../src/engine/clock.ts"), async (original) => {
+vi.mock(import("../../../src/runtime/clock.ts"), async (original) => {
   const clock = await original()
   const { setTimer } = clock.systemClock
   const patient: typeof setTimer = (delayMs, callback) =>

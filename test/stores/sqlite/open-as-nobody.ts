@@ -1,5 +1,5 @@
 import { BelfryError } from "belfry"
-import { systemClock } from "../../../src/engine/clock.ts"
+import { systemClock } from "../../../src/runtime/clock.ts"
 import { aHeartbeat } from "../../../src/store/laws/factories.ts"
 import { loadDriver } from "../../../src/stores/sqlite/driver.ts"
 import { createSqliteStore } from "../../../src/stores/sqlite/sqlite-store.ts"

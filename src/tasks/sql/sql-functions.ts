@@ -1,13 +1,10 @@
-import { checked, type Door, type Kind } from "./core/checked.ts"
-import { BelfryError } from "./core/errors.ts"
-import { POSTGRES_SERVER } from "./store-options.ts"
-import { addressOf } from "./stores/postgres/address.ts"
-import type { Pool } from "./stores/postgres/client.ts"
-import { poolFor } from "./stores/postgres/own-pool.ts"
-import { SQL_TASK_OPTIONS, type SqlTask, type SqlTaskOptions, sqlTask } from "./tasks/sql/sql-task.ts"
-
-export type { SqlCall, SqlPayload } from "./tasks/sql/sql-payload.ts"
-export type { SqlTask } from "./tasks/sql/sql-task.ts"
+import { checked, type Door, type Kind } from "../../core/checked.ts"
+import { BelfryError } from "../../core/errors.ts"
+import { addressOf } from "../../stores/postgres/address.ts"
+import type { Pool } from "../../stores/postgres/client.ts"
+import { POSTGRES_SERVER } from "../../stores/postgres/options.ts"
+import { poolFor } from "../../stores/postgres/own-pool.ts"
+import { SQL_TASK_OPTIONS, type SqlTask, type SqlTaskOptions, sqlTask } from "./sql-task.ts"
 
 export interface SqlFunctionsOptions extends SqlTaskOptions {
   /** `postgres://user:password@host/database`. The task makes a pool of its own. */

@@ -1,12 +1,24 @@
-import type { RedisFacts } from "../redis-facts.ts"
-import { type Check, ok, warning } from "./doctor-checks.ts"
+import { type Check, ok, warning } from "../../core/check.ts"
 
-/** What a server's settings mean for the promise. */
-export function checkRedis(facts: RedisFacts): readonly Check[] {
+/** How far a server can be relied on, in its own words. Null is what it doesn't tell. */
+export interface ServerSettings {
+  /** Such as "Redis 7.0.15" or "Valkey 8.1.1". */
+  readonly version: string | null
+  /** Its `maxmemory-policy`. */
+  readonly eviction: string | null
+  readonly isAppendOnly: boolean | null
+  /** Its `appendfsync`: always, everysec or no. */
+  readonly fsync: string | null
+  /** Its `save`: when it makes snapshots, empty for never. */
+  readonly snapshots: string | null
+}
+
+/** What a server's settings mean for the promises. */
+export function checksOf(settings: ServerSettings): readonly Check[] {
   return [
-    ok("server", facts.version ?? "doesn't say its version"),
-    evictionCheck(facts.eviction),
-    persistenceCheck(facts),
+    ok("server", settings.version ?? "doesn't say its version"),
+    evictionCheck(settings.eviction),
+    persistenceCheck(settings),
   ]
 }
 
@@ -25,7 +37,7 @@ const KEEP = "Set it: CONFIG SET appendonly yes, and the same in the server's co
 
 const FIRED_AGAIN = "its occurrences are fired again, with the same run ids"
 
-function persistenceCheck({ isAppendOnly, fsync, snapshots }: RedisFacts): Check {
+function persistenceCheck({ isAppendOnly, fsync, snapshots }: ServerSettings): Check {
   const name = "persistence"
   if (isAppendOnly === null)
     return warning(

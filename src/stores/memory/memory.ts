@@ -1,7 +1,7 @@
-import { systemClock } from "./engine/clock.ts"
-import type { Store } from "./store/store.ts"
-import { checkNothingElse } from "./store-options.ts"
-import { createMemoryStore } from "./stores/memory/memory-store.ts"
+import { checkNothingElse } from "../../core/checked.ts"
+import { systemClock } from "../../runtime/clock.ts"
+import type { Store } from "../../store/store.ts"
+import { createMemoryStore } from "./memory-store.ts"
 
 /** A store in this process's memory: nothing to install, nothing kept. For tests, and for trying Belfry out. */
 export function memory(): Store

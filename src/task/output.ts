@@ -2,7 +2,7 @@ import { BelfryError } from "../core/errors.ts"
 import { isTooDeep, JSON_DEPTH_MAX, type Json, storableJson } from "../core/json.ts"
 import type { Failure, Output } from "../core/run.ts"
 import { describeThrown, storable } from "../core/thrown.ts"
-import { DoNotRetry, RetryAfter } from "./task.ts"
+import { DoNotRetry, RetryAfter } from "./retry-errors.ts"
 
 const MESSAGE_MAX_BYTES = 8_192
 const DETAILS_MAX_BYTES = 1_048_576

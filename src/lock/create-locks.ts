@@ -1,0 +1,26 @@
+import { checkedValue, checkNothingElse } from "../core/checked.ts"
+import { objectWith, required } from "../core/kinds.ts"
+import { setQuietTimer, systemClock } from "../runtime/clock.ts"
+import { LOCK_DOOR, type LockBackend } from "./backend.ts"
+import type { LockClock } from "./clock.ts"
+import { Locks } from "./locks.ts"
+import { createMemoryLocks } from "./memory.ts"
+
+/** Locks on a backend, such as `redisLocks(url)`. Nothing is opened before the first question. */
+export function createLocks(backend: LockBackend): Locks {
+  checkedValue(backend, BACKEND, { door: { ...LOCK_DOOR, subject: "createLocks" }, option: "backend" })
+  return new Locks(backend, lockClock)
+}
+
+const BACKEND = required(
+  objectWith<LockBackend>(["acquire", "extend", "release"], "a backend, such as memoryLocks()"),
+)
+
+/** Among the parts of this process only: for tests, and for programs that are one process. */
+export function memoryLocks(): LockBackend
+export function memoryLocks(...others: readonly unknown[]): LockBackend {
+  checkNothingElse(others, "memoryLocks() takes no argument")
+  return createMemoryLocks(lockClock)
+}
+
+const lockClock: LockClock = { ...systemClock, setQuietTimer }

@@ -1,0 +1,34 @@
+import type { Kind } from "../../core/checked.ts"
+import { callback, objectWith, text } from "../../core/kinds.ts"
+import { addressOr } from "../shared/options.ts"
+import type { RedisClient } from "./client.ts"
+import type { LockClient } from "./locks.ts"
+
+export interface RedisStoreOptions extends RedisLocksOptions {
+  /** Told of what may be wrong with the server and can't be examined. Default: a warning of the process. */
+  readonly onWarning?: (message: string) => void
+}
+
+export interface RedisLocksOptions {
+  /**
+   * What Belfry's keys begin with, in braces. Default: the `prefix` of the address (`redis://localhost/0?prefix=shop`), else
+   * `belfry`. Each prefix is a store by itself, and a set of locks by itself.
+   */
+  readonly prefix?: string
+}
+
+export const REDIS_ADDRESS_OR_CLIENT = addressOr(
+  objectWith<RedisClient>(["call", "duplicate", "on", "subscribe"], "an ioredis client"),
+)
+export const REDIS_ADDRESS_OR_LOCK_CLIENT = addressOr(
+  objectWith<LockClient>(["call", "on"], "an ioredis client"),
+)
+
+export const REDIS_LOCKS_OPTIONS = {
+  prefix: text({ min: 1, max: 102 }),
+} satisfies Record<keyof RedisLocksOptions, Kind<unknown>>
+
+export const REDIS_STORE_OPTIONS = {
+  ...REDIS_LOCKS_OPTIONS,
+  onWarning: callback<(message: string) => void>(),
+} satisfies Record<keyof RedisStoreOptions, Kind<unknown>>

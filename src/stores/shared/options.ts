@@ -1,0 +1,19 @@
+import type { Door, Kind, RequiredKind } from "../../core/checked.ts"
+import { address } from "../../core/kinds.ts"
+
+/** A server by its address, or a client that is connected to it. */
+export function addressOr<Client extends object>(client: Kind<Client>): RequiredKind<string | Client> {
+  const allowed = `${address.allowed} in quotes, or ${client.allowed}`
+  return {
+    allowed,
+    isRequired: true,
+    read: (value, at) => {
+      if (typeof value === "string") return address.read(value, at)
+      return { ...client, allowed }.read(value, at)
+    },
+  }
+}
+
+export function storeDoor(subject: string): Door {
+  return { code: "BELFRY_STORE_UNFIT", subject }
+}

@@ -1,0 +1,28 @@
+import { existsSync } from "node:fs"
+import { ok } from "../../core/check.ts"
+import { checkedValue } from "../../core/checked.ts"
+import type { Inspection } from "../../store/inspection.ts"
+import { storeDoor } from "../shared/options.ts"
+import { loadDriver, versionOf } from "./driver.ts"
+import { faultOf } from "./faults.ts"
+import { MIGRATIONS, schemaOf } from "./migrations.ts"
+import { SQLITE_PATH } from "./options.ts"
+
+/** Looks at the file of a store. Nothing is migrated, and a file that isn't there isn't made. */
+export async function inspect(path: string): Promise<Inspection> {
+  checkedValue(path, SQLITE_PATH, { door: storeDoor("inspect"), option: "path" })
+  const driver = await loadDriver()
+  const checks = [ok("server", `SQLite ${versionOf(driver)}`)]
+  const known = MIGRATIONS.length
+  if (!existsSync(path)) return { schema: { stored: 0, known }, checks }
+  try {
+    const database = driver.open(path)
+    try {
+      return { schema: { stored: schemaOf(database), known }, checks }
+    } finally {
+      database.close()
+    }
+  } catch (error) {
+    throw faultOf(error, path)
+  }
+}

@@ -1,0 +1,19 @@
+import type { Kind } from "../../core/checked.ts"
+import { choice, required, text } from "../../core/kinds.ts"
+
+export interface SqliteOptions {
+  /** The file, made if it isn't there; `:memory:` keeps everything in this process. */
+  readonly path: string
+  /**
+   * `normal`: a crash of the process loses nothing; a power cut may lose the last writes. `full`: a power cut loses nothing
+   * either, and each write waits for the disk.
+   */
+  readonly durability?: "normal" | "full"
+}
+
+export const SQLITE_PATH = required(text({ min: 1, max: 4_096 }))
+
+export const SQLITE_OPTIONS = {
+  path: SQLITE_PATH,
+  durability: choice("normal", "full"),
+} satisfies Record<keyof SqliteOptions, Kind<unknown>>

@@ -1,0 +1,120 @@
+import { DEFAULT_RETRY, type RetryPolicy } from "../core/backoff.ts"
+import { checked, type Door, type Kind, notAllowed } from "../core/checked.ts"
+import type { Duration } from "../core/duration.ts"
+import { DAY } from "../core/instant.ts"
+import { callback, duration, objectWith, required } from "../core/kinds.ts"
+import { TASK_NAME } from "../core/limits.ts"
+import type { RetryOptions } from "../core/options.ts"
+import { RETRY } from "../core/policies.ts"
+import { shown } from "../core/shown.ts"
+import type { StandardSchema } from "../core/standard-schema.ts"
+import type { Logger } from "../runtime/logger.ts"
+import { type DeclaredOptions, type DeclaredSchedule, declareSchedule } from "./declared-schedule.ts"
+import type { TaskContext } from "./task-context.ts"
+
+/** A named piece of code, with an optional payload schema. Defining one starts nothing. */
+export interface Task<Input = unknown, Output = Input> extends AnyTask {
+  readonly payload: StandardSchema<Input, Output> | null
+  /** Declares a schedule of this task; give it to `createScheduler({ schedules })`. */
+  schedule(id: string, options: DeclaredOptions<Input>): DeclaredSchedule
+}
+
+/** A task whose payload type doesn't matter: what a scheduler collects and a worker performs. */
+export interface AnyTask {
+  readonly name: string
+  readonly payload: StandardSchema | null
+  readonly retry: RetryPolicy
+  readonly timeoutMs: number | null
+  readonly leaseMs: number | null
+  run(context: TaskContext): unknown
+  /** See `TaskOptions`. */
+  examine?(payload: unknown): unknown
+  /** Called when a scheduler that performs the task has started. Nobody waits for it, and it must not throw. */
+  onStart?(logger: Logger): void
+}
+
+export interface TaskOptions<Input, Output> {
+  readonly name: string
+  /** Any Standard Schema (Zod, Valibot, ArkType): checked when a schedule is declared, at enqueue and at run. */
+  readonly payload?: StandardSchema<Input, Output>
+  readonly retry?: RetryOptions
+  /** Longest time for one attempt. */
+  readonly timeout?: Duration
+  /** How long a worker may be silent before another takes the run over. Longer than any blocking of the event loop. */
+  readonly lease?: Duration
+  run(context: TaskContext<Output>): unknown
+  /**
+   * Asked before a schedule with this payload is created or given it, by a process that knows the task. Throws, or rejects, if no
+   * run of it could succeed, such as when the payload names something that doesn't exist. What can't be found out is no reason.
+   */
+  examine?(payload: Output): unknown
+}
+
+/** A shorter lease would end before its first heartbeat has come and gone. */
+export const LEASE_MIN_MS = 100
+
+/** A longer one would leave the runs of a dead worker alone for more than a week. */
+export const LEASE = duration({ min: LEASE_MIN_MS, max: 7 * DAY })
+
+const SCHEMA: Kind<StandardSchema> = {
+  allowed: "a Standard Schema, such as Zod's or Valibot's",
+  read(value, at) {
+    // ArkType's are functions.
+    const isHolder = typeof value === "object" || typeof value === "function"
+    const schema = isHolder ? (value as Partial<StandardSchema>)["~standard"] : undefined
+    if (typeof schema?.validate === "function") return value as StandardSchema
+    throw notAllowed(value, SCHEMA.allowed, at)
+  },
+}
+
+/** A task itself, not its name. */
+export const TASK: Kind<AnyTask> = {
+  allowed: "what defineTask returns",
+  read(value, at) {
+    const task = objectWith<AnyTask>(["name", "payload", "retry", "run"], TASK.allowed).read(value, at)
+    if (task.payload !== null) SCHEMA.read(task.payload, { door: at.door, option: `${at.option}.payload` })
+    return task
+  },
+}
+
+export const TASK_OPTIONS = {
+  name: required(TASK_NAME),
+  payload: SCHEMA,
+  retry: RETRY,
+  timeout: duration({ min: 1 }),
+  lease: LEASE,
+  run: required(callback<(context: TaskContext) => unknown>()),
+  examine: callback<(payload: unknown) => unknown>(),
+} satisfies Record<keyof TaskOptions<unknown, unknown>, Kind<unknown>>
+
+/** Defines a task. Without a schema it takes no payload. */
+export function defineTask<Input = undefined, Output = Input>(
+  options: TaskOptions<Input, Output>,
+): Task<Input, Output> {
+  const given = checked(options, TASK_OPTIONS, taskDoor(options))
+  const task: Task<Input, Output> = {
+    name: given.name,
+    payload: (given.payload ?? null) as StandardSchema<Input, Output> | null,
+    retry: given.retry ?? DEFAULT_RETRY,
+    timeoutMs: given.timeout ?? null,
+    leaseMs: given.lease ?? null,
+    run: given.run,
+    ...(given.examine !== undefined && { examine: given.examine }),
+    schedule: (id, declared) => declareSchedule(task, id, declared),
+  }
+  return task
+}
+
+function taskDoor(options: { name?: unknown } | null | undefined): Door {
+  return { code: "BELFRY_TASK_INVALID", subject: `Task${shownName(options)}` }
+}
+
+function shownName(options: { name?: unknown } | null | undefined): string {
+  try {
+    const name = options?.name
+    return typeof name === "string" ? ` ${shown(name)}` : ""
+  } catch {
+    // A getter or a proxy: the check of the options says so.
+    return ""
+  }
+}
