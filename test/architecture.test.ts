@@ -195,8 +195,10 @@ describe("house style", () => {
   })
 
   test("no file is longer than 400 lines, and nine in ten are shorter than 250", () => {
-    const long = sources.filter(({ lines }) => lines > 400).map(({ path, lines }) => `${path}: ${lines}`)
-    const sorted = sources.map(({ lines }) => lines).sort((a, b) => a - b)
+    // A frozen migration is a text that databases are given, and nobody edits it.
+    const read = sources.filter(({ path }) => !/^stores\/\w+\/migrations\/\d+\.ts$/.test(path))
+    const long = read.filter(({ lines }) => lines > 400).map(({ path, lines }) => `${path}: ${lines}`)
+    const sorted = read.map(({ lines }) => lines).sort((a, b) => a - b)
     const p90 = sorted[Math.floor(sorted.length * 0.9)]!
 
     assert.deepEqual(long, [])

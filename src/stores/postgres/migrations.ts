@@ -2,20 +2,10 @@ import { BelfryError } from "../../core/errors.ts"
 import { hashText } from "../../core/hash.ts"
 import type { Queryable } from "./client.ts"
 import { AS_TEXT, inSchema } from "./database.ts"
-import { ADD } from "./schema-1/add.ts"
-import { CHANGE } from "./schema-1/change.ts"
-import { CLAIM } from "./schema-1/claim.ts"
-import { DUE } from "./schema-1/due.ts"
-import { EXTEND } from "./schema-1/extend.ts"
-import { SQL_FACE } from "./schema-1/face.ts"
-import { FIRE } from "./schema-1/fire.ts"
-import { PRUNE } from "./schema-1/prune.ts"
-import { TABLES } from "./schema-1/tables.ts"
+import { MIGRATION_1 } from "./migrations/0001.ts"
 
 /** Each takes the schema one number further. Never edited after release: a change is one more at the end. */
-export const MIGRATIONS: readonly string[] = [
-  [TABLES, DUE, FIRE, ADD, CLAIM, EXTEND, CHANGE, PRUNE, SQL_FACE].join("\n"),
-]
+export const MIGRATIONS: readonly string[] = [MIGRATION_1]
 
 /** 0 for a database that Belfry has never opened. */
 export async function schemaOf(client: Queryable, schema: string): Promise<number> {

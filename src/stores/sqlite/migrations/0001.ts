@@ -2,7 +2,7 @@
  * Instants are whole milliseconds since 1970; JSON is text. The names begin with `belfry_`, so that Belfry can share a file
  * with an application's own tables. Text compares by its bytes, which is SQLite's default.
  */
-export const FIRST_SCHEMA = `
+export const MIGRATION_1 = `
   -- One row: the schema's number, the count that schedules' versions are taken from, and how often each hint was due.
   create table belfry_meta (
     id integer primary key check (id = 1),
