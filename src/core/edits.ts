@@ -1,7 +1,7 @@
 import { BelfryError } from "./errors.ts"
 import { formatInstant, type Instant } from "./instant.ts"
 import { skipRecordOf } from "./new-run.ts"
-import { type FireFacts, type FirePlan, factsAfter, followedBy, planOf, progressOf } from "./plan.ts"
+import { type FireFacts, factsAfter, followedBy, type Plan, planOf, progressOf } from "./plan.ts"
 import { changedFields, definitionOf } from "./reconcile.ts"
 import { isTimedOtherwise, redefine } from "./redefine.ts"
 import type { Edit, Schedule } from "./schedule.ts"
@@ -23,7 +23,7 @@ export function isEdited(schedule: Schedule): schedule is EditedSchedule {
 }
 
 /** All edits in their order, as one plan. What came due after the last of them is left for the next plan. */
-export function planEdits(schedule: EditedSchedule, facts: FireFacts): FirePlan {
+export function planEdits(schedule: EditedSchedule, facts: FireFacts): Plan {
   const { edits, ...current } = schedule
   let plan = planOf(dueAsBefore({ ...current, ...edits[0].was }), {})
   edits.forEach((edit, index) => {
@@ -47,7 +47,7 @@ function dueAsBefore(schedule: Schedule): Schedule {
   }
 }
 
-function planEdit(before: Schedule, edit: Edit, next: State, facts: FireFacts): FirePlan {
+function planEdit(before: Schedule, edit: Edit, next: State, facts: FireFacts): Plan {
   const definition = definitionOf(next)
   const after = (progress: Schedule) => ({ ...progress, ...definition })
   const defined = planDefinition(before, edit, next, facts)
@@ -60,7 +60,7 @@ function planEdit(before: Schedule, edit: Edit, next: State, facts: FireFacts): 
 }
 
 /** What was owed by the old definition is settled, then the new one holds. */
-function planDefinition(before: Schedule, { at }: Edit, next: State, facts: FireFacts): FirePlan {
+function planDefinition(before: Schedule, { at }: Edit, next: State, facts: FireFacts): Plan {
   const [old, definition] = [definitionOf(before), definitionOf(next)]
   if (changedFields(old, definition).length === 0) return planOf(before, {})
   const canWait = !isTimedOtherwise(old, definition)
@@ -75,12 +75,12 @@ function planDefinition(before: Schedule, { at }: Edit, next: State, facts: Fire
   })
 }
 
-function planPause(schedule: Schedule, at: Instant, { paused }: State, facts: FireFacts): FirePlan {
+function planPause(schedule: Schedule, at: Instant, { paused }: State, facts: FireFacts): Plan {
   if (paused !== null) return beginPause(schedule, paused, facts, at)
   return resume(schedule, facts, at) ?? planOf(schedule, {})
 }
 
-function planAsked(schedule: Schedule, edit: Edit, next: State, facts: FireFacts): FirePlan {
+function planAsked(schedule: Schedule, edit: Edit, next: State, facts: FireFacts): Plan {
   if (schedule.lastError !== null) return planOf(schedule, {})
   const { at, by, was } = edit
   const asked = edit.nextRunAt!
@@ -105,7 +105,7 @@ function planAsked(schedule: Schedule, edit: Edit, next: State, facts: FireFacts
 }
 
 /** Its first occurrence is at `asked`, whatever the timetable says, or right after what is settled; then on from there. */
-function beginAt(schedule: Schedule, { at, by }: Edit, asked: Instant): FirePlan {
+function beginAt(schedule: Schedule, { at, by }: Edit, asked: Instant): Plan {
   const settled = schedule.coveredUntil ?? at
   // What is settled stays so: each occurrence has one record.
   const first = asked >= settled ? asked : settled + 1

@@ -3,7 +3,7 @@ import { isEdited, planEdits } from "./edits.ts"
 import type { Instant } from "./instant.ts"
 import { newestDue } from "./occurrence.ts"
 import { planPaused } from "./pausing.ts"
-import { type FireFacts, type FirePlan, planFrom, planOf } from "./plan.ts"
+import { type FireFacts, type Plan, planFrom, planOf } from "./plan.ts"
 import { type OwedOptions, planOwed } from "./plan-owed.ts"
 import { assertReadable } from "./readable.ts"
 import type { Schedule } from "./schedule.ts"
@@ -13,7 +13,7 @@ import { planOnHold, settle } from "./settling.ts"
  * What this schedule owes at `now`, and when it is next due. Pure, so nodes that read the same schedule make the same
  * plan, and the store lets one of them through.
  */
-export function planFire(schedule: Schedule, facts: FireFacts, now: Instant): FirePlan {
+export function planFire(schedule: Schedule, facts: FireFacts, now: Instant): Plan {
   try {
     assertReadable(schedule)
     // What is owed since the edits is fired by the next plan: then the schedule is still due.
@@ -35,6 +35,6 @@ export function planSettle(
   facts: FireFacts,
   now: Instant,
   options: OwedOptions = { canWait: false },
-): FirePlan | null {
+): Plan | null {
   return isEdited(schedule) ? planFire(schedule, facts, now) : settle(schedule, facts, now, options)
 }

@@ -9,7 +9,7 @@ import { HOUR, type Instant, MINUTE, SECOND } from "./instant.ts"
 import { newRunOf } from "./new-run.ts"
 import { type Occurrence, occurrenceAfter } from "./occurrence.ts"
 import type { ScheduleOptions } from "./options.ts"
-import { type FireFacts, type FirePlan, NO_FACTS, type Recorded } from "./plan.ts"
+import { type FireFacts, NO_FACTS, type Plan, type Recorded } from "./plan.ts"
 import { isRange, type NewRun } from "./run.ts"
 import { isSpent, type OccurrenceOverride, type Schedule, timetableOf } from "./schedule.ts"
 import { move, pause, planAnew, reschedule, restore, resume, skip } from "./steer.ts"
@@ -174,7 +174,7 @@ class Story {
     }
   }
 
-  steered({ kind, size }: Step): FirePlan | null {
+  steered({ kind, size }: Step): Plan | null {
     const { schedule, now } = this
     const facts = { ...NO_FACTS, recorded: this.recorded }
     const why = { reason: null, by: null }
@@ -191,7 +191,7 @@ class Story {
     return plan
   }
 
-  restored(override: OccurrenceOverride | undefined): FirePlan | null {
+  restored(override: OccurrenceOverride | undefined): Plan | null {
     if (override === undefined) return null
     const plan = restore(
       this.schedule,
@@ -217,7 +217,7 @@ class Story {
     return found
   }
 
-  apply(plan: FirePlan | null): void {
+  apply(plan: Plan | null): void {
     if (plan === null) return
     const covered = this.schedule.coveredUntil!
     for (const run of plan.runs) this.record(run)
@@ -227,7 +227,7 @@ class Story {
   }
 
   /** What was due before a pause began isn't recorded as dropped by it. */
-  checkPause({ runs, progress }: FirePlan): void {
+  checkPause({ runs, progress }: Plan): void {
     const pausedAt = (this.schedule.paused ?? progress?.paused)?.at ?? this.now
     for (const { reason, missed, scheduledFor } of runs.filter((run) => run.reason === "paused")) {
       const first = occurrenceAfter(this.schedule, (missed?.from ?? scheduledFor!) - 1)!

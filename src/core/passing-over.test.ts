@@ -2,7 +2,7 @@ import { assert, describe, test } from "vitest"
 import { aDefinition, applied, aSchedule, at, clock, ledger } from "../../test/support/records.ts"
 import { planFire, planSettle } from "./fire.ts"
 import { nextToRunAt, occurrenceAfter, occurrenceBefore } from "./occurrence.ts"
-import { type FireFacts, type FirePlan, NO_FACTS } from "./plan.ts"
+import { type FireFacts, NO_FACTS, type Plan } from "./plan.ts"
 import { redefine } from "./redefine.ts"
 import type { NewRun } from "./run.ts"
 import type { Schedule } from "./schedule.ts"
@@ -23,7 +23,7 @@ class Story {
     this.take(reschedule(schedule, at(to), why, NO_FACTS, NOW))
   }
 
-  take(plan: FirePlan | null): this {
+  take(plan: Plan | null): this {
     if (plan === null) return this
     this.runs.push(...plan.runs)
     this.schedule = applied(this.schedule, plan)

@@ -2,7 +2,7 @@ import { gapsIn } from "./catch-up.ts"
 import { formatInstant, type Instant } from "./instant.ts"
 import { skipRecordOf } from "./new-run.ts"
 import { nextByOperator, occurrenceBefore } from "./occurrence.ts"
-import { type FireFacts, type FirePlan, planOf, ranIn } from "./plan.ts"
+import { type FireFacts, type Plan, planOf, ranIn } from "./plan.ts"
 import type { NewRun } from "./run.ts"
 import type { OccurrenceOverride, Schedule } from "./schedule.ts"
 
@@ -31,7 +31,7 @@ export function whyPassedOver({ reason, scheduledFor }: OccurrenceOverride): str
 }
 
 /** Settles what has been passed over so far. Null if that is nothing. */
-export function settlePassedOver(schedule: Schedule, facts: FireFacts, now: Instant): FirePlan | null {
+export function settlePassedOver(schedule: Schedule, facts: FireFacts, now: Instant): Plan | null {
   const next = nextByOperator(schedule)
   if (next === null) return null
   const coveredUntil = schedule.coveredUntil ?? now

@@ -5,9 +5,9 @@ import { newestDue, newestPassed, type Occurrence, passedBy } from "./occurrence
 import { passedOver, settlePassedOver } from "./passing-over.ts"
 import {
   type FireFacts,
-  type FirePlan,
   factsAfter,
   followedBy,
+  type Plan,
   planFrom,
   planOf,
   ranIn,
@@ -21,7 +21,7 @@ import type { Schedule } from "./schedule.ts"
  * A paused schedule. What was due before the pause began is owed like anything else that is late; what comes due in the pause
  * is dropped, and recorded as one interval when the pause ends.
  */
-export function planPaused(schedule: Schedule, facts: FireFacts, now: Instant): FirePlan {
+export function planPaused(schedule: Schedule, facts: FireFacts, now: Instant): Plan {
   const { until } = schedule.paused!
   const settled = settledBeforePause(schedule, facts, now)
   if (until === null || until > now) return { ...settled, progress: withNextRunAt(settled, until) }
@@ -35,13 +35,13 @@ export function planPaused(schedule: Schedule, facts: FireFacts, now: Instant): 
 }
 
 /** The end of a pause: what fell into it is recorded; then on from now. */
-export function planResume(schedule: Schedule, facts: FireFacts, now: Instant): FirePlan {
+export function planResume(schedule: Schedule, facts: FireFacts, now: Instant): Plan {
   const settled = settledBeforePause(schedule, facts, now)
   return followedBy(schedule, settled, (paused) => resumed(paused, facts, now))
 }
 
 /** What a pause has dropped so far, recorded by the timetable it was dropped by; the pause goes on. Null if nothing is owed. */
-export function settlePause(schedule: Schedule, facts: FireFacts, now: Instant): FirePlan | null {
+export function settlePause(schedule: Schedule, facts: FireFacts, now: Instant): Plan | null {
   const settled = settledBeforePause(schedule, facts, now)
   const plan = followedBy(schedule, settled, (paused) => {
     const newest = newestDropped(paused, now)
@@ -57,13 +57,13 @@ export function settlePause(schedule: Schedule, facts: FireFacts, now: Instant):
 }
 
 /** What was due when the pause began and hasn't been fired since; the pause goes on. */
-function settledBeforePause(schedule: Schedule, facts: FireFacts, now: Instant): FirePlan {
+function settledBeforePause(schedule: Schedule, facts: FireFacts, now: Instant): Plan {
   const newest = newestDue(schedule, Math.min(schedule.paused!.at, now))
   if (newest === null) return planOf(schedule, {})
   return planOwed(schedule, facts, owedUpTo(newest, schedule, now, facts.recorded), now)
 }
 
-function resumed(schedule: Schedule, facts: FireFacts, now: Instant): FirePlan {
+function resumed(schedule: Schedule, facts: FireFacts, now: Instant): Plan {
   const newest = newestDue(schedule, now)
   const runs = newest === null ? [] : droppedUntil(schedule, facts, newest)
   const running = { ...schedule, paused: null }
@@ -97,6 +97,6 @@ function newestDropped(schedule: Schedule, now: Instant): Occurrence | null {
   return due !== null && (passed === null || due.scheduledFor > passed.scheduledFor) ? due : passed
 }
 
-function withNextRunAt({ progress }: FirePlan, nextRunAt: Instant | null) {
+function withNextRunAt({ progress }: Plan, nextRunAt: Instant | null) {
   return progress === null ? null : { ...progress, nextRunAt }
 }

@@ -1,12 +1,12 @@
 import { planFire } from "./fire.ts"
-import type { FireFacts, FirePlan } from "./plan.ts"
+import type { FireFacts, Plan } from "./plan.ts"
 import type { Schedule } from "./schedule.ts"
 
 /**
  * What the schedule will owe at its next instant, made a moment before it: runs that wait for that instant. Null where that
  * can't be known yet: something that happens until then, other than somebody's edit, might change it.
  */
-export function planAhead(schedule: Schedule, facts: FireFacts): FirePlan | null {
+export function planAhead(schedule: Schedule, facts: FireFacts): Plan | null {
   if (!isForeseeable(schedule, facts)) return null
   const plan = planFire(schedule, facts, schedule.nextRunAt!)
   const isPlain = plan.runs.length > 0 && plan.runs.every((run) => run.state === "pending")
@@ -21,6 +21,6 @@ function isForeseeable(schedule: Schedule, { unfinished }: FireFacts): boolean {
 }
 
 /** Nobody should see a schedule finished, or gone, before its last occurrence has come. */
-function isItsLast({ progress }: FirePlan): boolean {
+function isItsLast({ progress }: Plan): boolean {
   return progress === null || progress.finishedAt !== null
 }

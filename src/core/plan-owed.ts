@@ -4,14 +4,7 @@ import { type Instant, SECOND } from "./instant.ts"
 import { newRunOf, skipRecordOf } from "./new-run.ts"
 import { type Occurrence, occurrenceAfter, occurrenceBefore, runIdOf } from "./occurrence.ts"
 import { passedOver } from "./passing-over.ts"
-import {
-  type FireFacts,
-  type FirePlan,
-  planOf,
-  ranIn,
-  UNFINISHED_FACTS_MAX,
-  withoutFinished,
-} from "./plan.ts"
+import { type FireFacts, type Plan, planOf, ranIn, UNFINISHED_FACTS_MAX, withoutFinished } from "./plan.ts"
 import { cancel, type NewRun, type RunChange } from "./run.ts"
 import { isSpent, type Schedule } from "./schedule.ts"
 
@@ -30,7 +23,7 @@ export function planOwed(
   owed: CatchUpDecision,
   now: Instant,
   { canWait }: OwedOptions = { canWait: false },
-): FirePlan {
+): Plan {
   const runs: NewRun[] = []
   const refused: NewRun[] = []
   const cancels: RunChange[] = []
@@ -156,7 +149,7 @@ function advance(
   schedule: Schedule,
   facts: FireFacts,
   { owed, runs, records, cancels, waiting, now }: Made,
-): FirePlan {
+): Plan {
   const coveredUntil = waiting === null ? owed.coveredUntil : coveredBefore(schedule, waiting)
   const firedCount = schedule.firedCount + ranIn(facts, schedule.coveredUntil, coveredUntil) + runs.length
   const isLast = isSpent({ maxRuns: schedule.maxRuns, firedCount })

@@ -40,14 +40,18 @@ export interface FirePlan {
   /** Null deletes the schedule: it is finished and asked for it. */
   readonly progress: ScheduleProgress | null
   readonly runs: readonly NewRun[]
-  /** Runs that give way to the new one. Sent before the plan: cancelling one twice changes nothing. */
-  readonly cancels: readonly RunChange[]
   /** An operator's step, such as a pause: the store hints at `schedules`, so that processes read theirs again. */
   readonly isSteered?: boolean
 }
 
+/** What a schedule does next: the step that a store takes, and what is sent before it. */
+export interface Plan extends FirePlan {
+  /** Runs that give way to the new one, cancelled by `transition` before the step. Cancelling one twice changes nothing. */
+  readonly cancels: readonly RunChange[]
+}
+
 /** A run never gives way to itself: it may have been created from memory already, or by another process. */
-export function cancelsOf({ cancels, runs }: FirePlan): readonly RunChange[] {
+export function cancelsOf({ cancels, runs }: Plan): readonly RunChange[] {
   return cancels.filter(({ runId }) => !runs.some(({ id }) => id === runId))
 }
 
@@ -67,7 +71,7 @@ export function planOf(
   schedule: Schedule,
   progress: Partial<ScheduleProgress>,
   rest: { runs?: readonly NewRun[]; cancels?: readonly RunChange[] } = {},
-): FirePlan {
+): Plan {
   return {
     scheduleId: schedule.id,
     ifVersion: schedule.version,
@@ -78,11 +82,7 @@ export function planOf(
 }
 
 /** Two steps of one schedule as one plan. */
-export function followedBy(
-  schedule: Schedule,
-  first: FirePlan,
-  next: (schedule: Schedule) => FirePlan,
-): FirePlan {
+export function followedBy(schedule: Schedule, first: Plan, next: (schedule: Schedule) => Plan): Plan {
   if (first.progress === null) return first
   const second = next({ ...schedule, ...first.progress })
   return {
@@ -117,7 +117,7 @@ export function progressOf(schedule: Schedule): ScheduleProgress {
 }
 
 /** A schedule that asked for it goes when nothing more is to come. */
-export function withoutFinished(schedule: Schedule, plan: FirePlan): FirePlan {
+export function withoutFinished(schedule: Schedule, plan: Plan): Plan {
   const isFinished = plan.progress !== null && plan.progress.finishedAt !== null
   return isFinished && schedule.removeWhenFinished ? { ...plan, progress: null } : plan
 }

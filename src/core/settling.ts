@@ -3,7 +3,7 @@ import type { Instant } from "./instant.ts"
 import { newestPassed } from "./occurrence.ts"
 import { settlePassedOver } from "./passing-over.ts"
 import { settlePause } from "./pausing.ts"
-import { type FireFacts, type FirePlan, planOf } from "./plan.ts"
+import { type FireFacts, type Plan, planOf } from "./plan.ts"
 import { type OwedOptions, planOwed } from "./plan-owed.ts"
 import { assertReadable } from "./readable.ts"
 import type { Schedule } from "./schedule.ts"
@@ -19,7 +19,7 @@ export function settle(
   facts: FireFacts,
   now: Instant,
   { canWait }: OwedOptions,
-): FirePlan | null {
+): Plan | null {
   if (!schedule.enabled || schedule.lastError !== null) return null
   try {
     assertReadable(schedule)
@@ -36,7 +36,7 @@ export function settle(
 }
 
 /** Whatever is wrong is shown on the schedule, which waits for somebody to mend it, and the others go on. */
-export function planOnHold(schedule: Schedule, error: unknown): FirePlan {
+export function planOnHold(schedule: Schedule, error: unknown): Plan {
   const lastError = error instanceof Error ? error.message : String(error)
   return planOf(schedule, { nextRunAt: null, lastError: storable(lastError, LAST_ERROR_MAX_BYTES) })
 }

@@ -1,7 +1,7 @@
 import { planFire } from "./fire.ts"
 import { type Instant, SECOND } from "./instant.ts"
 import { upcomingAfter } from "./occurrence.ts"
-import { type FireFacts, type FirePlan, ranIn } from "./plan.ts"
+import { type FireFacts, type Plan, ranIn } from "./plan.ts"
 import { assertReadable } from "./readable.ts"
 import type { Schedule } from "./schedule.ts"
 
@@ -54,13 +54,13 @@ function standIn(schedule: Schedule, since: Instant): StandIn {
 }
 
 /** What the stand-in owes at `now`. `facts.recorded` has what it asks for by `recordedAfter`. */
-export function planStandIn({ schedule, uncounted }: StandIn, facts: FireFacts, now: Instant): FirePlan {
+export function planStandIn({ schedule, uncounted }: StandIn, facts: FireFacts, now: Instant): Plan {
   const ran = uncounted === null ? 0 : ranIn(facts, uncounted.after, uncounted.until)
   return planFire({ ...schedule, firedCount: schedule.firedCount + ran }, facts, now)
 }
 
 /** After that plan; null if it was its last. What the plan settled is counted, so records are read only from there on. */
-export function standInAfter(standIn: StandIn, { progress }: FirePlan): StandIn | null {
+export function standInAfter(standIn: StandIn, { progress }: Plan): StandIn | null {
   if (progress === null) return null
   const schedule = { ...standIn.schedule, ...progress }
   const settled = (progress.coveredUntil ?? 0) - schedule.spacingMs

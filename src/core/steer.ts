@@ -12,7 +12,7 @@ import {
 import { isInOrder } from "./overrides.ts"
 import { settlePassedOver, whyPassedOver, withoutNext } from "./passing-over.ts"
 import { planPaused, planResume } from "./pausing.ts"
-import { type FireFacts, type FirePlan, followedBy, planFrom, planOf } from "./plan.ts"
+import { type FireFacts, followedBy, type Plan, planFrom, planOf } from "./plan.ts"
 import { planOwed } from "./plan-owed.ts"
 import { isSpent, type OccurrenceOverride, OVERRIDES_MAX, type Schedule } from "./schedule.ts"
 
@@ -32,7 +32,7 @@ export function pause(
   why: Why & { until: Instant | null },
   facts: FireFacts,
   now: Instant,
-): FirePlan {
+): Plan {
   if (why.until !== null && why.until <= now) {
     throw new BelfryError(
       "BELFRY_SCHEDULE_INVALID",
@@ -49,7 +49,7 @@ export function beginPause(
   why: Why & { until: Instant | null },
   facts: FireFacts,
   now: Instant,
-): FirePlan {
+): Plan {
   const { reason, by, until } = why
   const paused = { ...schedule, paused: { at: schedule.paused?.at ?? now, reason, by, until } }
   if (!schedule.enabled) return planOf(paused, { nextRunAt: null })
@@ -58,7 +58,7 @@ export function beginPause(
 }
 
 /** Null if it isn't paused: resuming twice is resuming once. */
-export function resume(schedule: Schedule, facts: FireFacts, now: Instant): FirePlan | null {
+export function resume(schedule: Schedule, facts: FireFacts, now: Instant): Plan | null {
   return schedule.paused === null ? null : planResume(upToNow(schedule, now), facts, now)
 }
 
@@ -71,7 +71,7 @@ function upToNow(schedule: Schedule, now: Instant): Schedule {
 }
 
 /** Leaves out one occurrence to come: the given one, or the next that isn't left out already. */
-export function skip(schedule: Schedule, scheduledFor: Instant | null, why: Why, now: Instant): FirePlan {
+export function skip(schedule: Schedule, scheduledFor: Instant | null, why: Why, now: Instant): Plan {
   const asked = occurrenceToCome(schedule, scheduledFor, now)
   const occurrence = scheduledFor === null ? nextToRun(schedule, asked.scheduledFor - 1) : asked
   if (occurrence === null) throw refusedStep(schedule, `Schedule "${schedule.id}" has no occurrence to come.`)
@@ -85,7 +85,7 @@ export function move(
   to: Instant,
   why: Why,
   now: Instant,
-): FirePlan {
+): Plan {
   const occurrence = occurrenceToCome(schedule, scheduledFor, now)
   const before = occurrenceBefore(schedule, occurrence.scheduledFor)
   const after = occurrenceAfter(schedule, occurrence.scheduledFor)
@@ -108,7 +108,7 @@ export function restore(
   scheduledFor: Instant,
   facts: FireFacts,
   now: Instant,
-): FirePlan | null {
+): Plan | null {
   const taken = schedule.overrides.find((override) => override.scheduledFor === scheduledFor)
   if (taken === undefined) return null
   const settled = taken.isNext === true ? settlePassedOver(schedule, facts, now) : null
@@ -126,24 +126,18 @@ export function restore(
  * after it stay. Only a schedule's last occurrence has its time changed, so that what was to happen once happens once. What is
  * owed until now is fired first. A reschedule takes the place of the last one.
  */
-export function reschedule(
-  schedule: Schedule,
-  to: Instant,
-  why: Why,
-  facts: FireFacts,
-  now: Instant,
-): FirePlan {
+export function reschedule(schedule: Schedule, to: Instant, why: Why, facts: FireFacts, now: Instant): Plan {
   const settled = settledForReschedule(upToNow(schedule, now), facts, now)
   return followedBy(schedule, settled, (rest) => rescheduled(withoutNext(rest), to, why, now))
 }
 
-function settledForReschedule(schedule: Schedule, facts: FireFacts, now: Instant): FirePlan {
+function settledForReschedule(schedule: Schedule, facts: FireFacts, now: Instant): Plan {
   const newest = schedule.paused === null && schedule.enabled ? newestDue(schedule, now) : null
   if (newest !== null) return planOwed(schedule, facts, owedUpTo(newest, schedule, now, facts.recorded), now)
   return settlePassedOver(schedule, facts, now) ?? planOf(schedule, {})
 }
 
-function rescheduled(schedule: Schedule, to: Instant, why: Why, now: Instant): FirePlan {
+function rescheduled(schedule: Schedule, to: Instant, why: Why, now: Instant): Plan {
   const coveredUntil = schedule.coveredUntil ?? now
   const problem = problemWith(schedule, to, coveredUntil, now)
   if (problem !== null) {
@@ -201,14 +195,14 @@ export function occurrenceToCome(schedule: Schedule, scheduledFor: Instant | nul
   throw refusedStep(schedule, `Schedule "${schedule.id}" has ${asked}.${hint}`)
 }
 
-function withOverride(schedule: Schedule, override: OccurrenceOverride, now: Instant): FirePlan {
+function withOverride(schedule: Schedule, override: OccurrenceOverride, now: Instant): Plan {
   const isSame = (entry: OccurrenceOverride) => entry.scheduledFor === override.scheduledFor
   const others = schedule.overrides.filter((entry) => !isSame(entry))
   const isNext = schedule.overrides.find(isSame)?.isNext === true
   return withOverrides(schedule, [...others, isNext ? { ...override, isNext } : override], now)
 }
 
-function withOverrides(schedule: Schedule, overrides: readonly OccurrenceOverride[], now: Instant): FirePlan {
+function withOverrides(schedule: Schedule, overrides: readonly OccurrenceOverride[], now: Instant): Plan {
   if (overrides.length > OVERRIDES_MAX) {
     throw refusedStep(
       schedule,

@@ -1,12 +1,6 @@
 import type { Instant } from "../core/instant.ts"
 import { runIdOf } from "../core/occurrence.ts"
-import {
-  type FireFacts,
-  type FirePlan,
-  isToLookUp,
-  type Recorded,
-  UNFINISHED_FACTS_MAX,
-} from "../core/plan.ts"
+import { type FireFacts, isToLookUp, type Plan, type Recorded, UNFINISHED_FACTS_MAX } from "../core/plan.ts"
 import { isRange, type Missed, UNFINISHED } from "../core/run.ts"
 import { concurrencyKeyOf, type Schedule } from "../core/schedule.ts"
 import type { OccurrenceRecord, Store } from "../store/store.ts"
@@ -42,12 +36,12 @@ export function needsFacts({ dependsOn, overlap }: Schedule): boolean {
  * A plan by these facts. If it settles several occurrences it is made again with those that have a record already, so that it
  * neither counts them among the missed nor uses up a limit for them.
  */
-export async function plannedBy<Plan extends FirePlan | null>(
+export async function plannedBy<Planned extends Plan | null>(
   store: Store,
   schedule: Schedule,
   facts: FireFacts,
-  plan: (facts: FireFacts) => Plan,
-): Promise<Plan> {
+  plan: (facts: FireFacts) => Planned,
+): Promise<Planned> {
   const first = plan(facts)
   if (first === null || !isToLookUp(first, schedule)) return first
   const { id, coveredUntil } = schedule

@@ -1,6 +1,6 @@
 import { BelfryError } from "../core/errors.ts"
 import { type Instant, SECOND } from "../core/instant.ts"
-import { cancelsOf, type FirePlan } from "../core/plan.ts"
+import { cancelsOf, type Plan } from "../core/plan.ts"
 import type { SkipReason } from "../core/run.ts"
 import type { Schedule } from "../core/schedule.ts"
 import { planOnHold } from "../core/settling.ts"
@@ -132,14 +132,14 @@ export class Firing {
     this.#context.events.taken({ what: "schedules", count, lost, tookMs })
   }
 
-  async #offer(plans: readonly FirePlan[]): Promise<readonly FireAnswer[]> {
+  async #offer(plans: readonly Plan[]): Promise<readonly FireAnswer[]> {
     if (plans.length === 0) return []
     const { store } = this.#context
     await cancelAll(store, plans.flatMap(cancelsOf))
     return store.fire(plans)
   }
 
-  #report(schedule: Schedule, plan: FirePlan, answer: FireAnswer): void {
+  #report(schedule: Schedule, plan: Plan, answer: FireAnswer): void {
     const { logger, events, onFired } = this.#context
     const facts = { component: "firing", scheduleId: schedule.id, task: schedule.task }
     if (isRefused(answer)) {
@@ -202,7 +202,7 @@ export interface FiringContext {
   readonly logger: Logger
   readonly events: Events
   readonly pollMs: number
-  onFired(schedule: Schedule, plan: FirePlan): void
+  onFired(schedule: Schedule, plan: Plan): void
   /** `since` is when schedules were last read, by the store's clock. */
   onOutage(since: Instant): void
   onRecovery(): void
@@ -214,7 +214,7 @@ export interface FiringContext {
  */
 function nextOf(
   { now, nextDueAt, nextDueCount }: DueSchedules,
-  plans: readonly FirePlan[],
+  plans: readonly Plan[],
   left: readonly Schedule[],
 ): { at: Instant; count: number } | null {
   const times = [...plans.map(({ progress }) => progress), ...left]

@@ -2,7 +2,7 @@ import { BelfryError } from "../core/errors.ts"
 import { planFire } from "../core/fire.ts"
 import type { Instant } from "../core/instant.ts"
 import { skipRecordOf } from "../core/new-run.ts"
-import { cancelsOf, type FireFacts, type FirePlan, NO_FACTS } from "../core/plan.ts"
+import { cancelsOf, type FireFacts, NO_FACTS, type Plan } from "../core/plan.ts"
 import type { NewRun } from "../core/run.ts"
 import type { Schedule } from "../core/schedule.ts"
 import { planStandIn, type StandIn, standInAfter, standInFor } from "../core/stand-in.ts"
@@ -160,7 +160,7 @@ export class LocalFiring {
   }
 
   /** Returns records of the runs whose live key another run holds. */
-  async #enqueue(schedule: Schedule, plan: FirePlan): Promise<readonly NewRun[]> {
+  async #enqueue(schedule: Schedule, plan: Plan): Promise<readonly NewRun[]> {
     const { store, events } = this.#context
     const { runs } = plan
     await cancelAll(store, cancelsOf(plan))
@@ -188,7 +188,7 @@ export class LocalFiring {
     this.#context.events.error(new BelfryError("BELFRY_STORE_REFUSED", why), "firing")
   }
 
-  #report(schedule: Schedule, run: NewRun, plan: FirePlan): void {
+  #report(schedule: Schedule, run: NewRun, plan: Plan): void {
     const { events, logger, onFired } = this.#context
     logger.info(
       {

@@ -1,6 +1,6 @@
 import { planFire } from "../core/fire.ts"
 import { type Instant, SECOND } from "../core/instant.ts"
-import { type FirePlan, isToLookUp } from "../core/plan.ts"
+import { isToLookUp, type Plan } from "../core/plan.ts"
 import { planAhead } from "../core/plan-ahead.ts"
 import type { Schedule } from "../core/schedule.ts"
 import { describeThrown } from "../core/thrown.ts"
@@ -93,7 +93,7 @@ export interface Plans {
 
 export interface Planned {
   readonly schedule: Schedule
-  readonly plan: FirePlan
+  readonly plan: Plan
 }
 
 export interface PlanningContext {

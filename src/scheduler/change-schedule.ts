@@ -2,7 +2,7 @@ import { isEdited } from "../core/edits.ts"
 import { BelfryError } from "../core/errors.ts"
 import { planFire, planSettle } from "../core/fire.ts"
 import type { Instant } from "../core/instant.ts"
-import { cancelsOf, type FireFacts, type FirePlan } from "../core/plan.ts"
+import { cancelsOf, type FireFacts, type Plan } from "../core/plan.ts"
 import type { OwedOptions } from "../core/plan-owed.ts"
 import { definitionOf } from "../core/reconcile.ts"
 import { isTimedOtherwise, redefine } from "../core/redefine.ts"
@@ -29,7 +29,7 @@ export async function requireSchedule(store: Store, id: string): Promise<Schedul
 }
 
 /** Decides an operator's step; null means there is nothing to do. */
-type Decide = (schedule: Schedule, facts: FireFacts, now: Instant) => FirePlan | null
+type Decide = (schedule: Schedule, facts: FireFacts, now: Instant) => Plan | null
 
 /**
  * Applies an operator's step and returns the schedule as it is then. A schedule that finishes in the step, and asked to be removed
@@ -73,7 +73,7 @@ export async function trySteer(store: Store, schedule: Schedule, decide: Decide)
   return { outcome: "removed", schedule: { ...schedule, paused: null, nextRunAt: null, finishedAt: now } }
 }
 
-async function offer(store: Store, plan: FirePlan): Promise<FireAnswer> {
+async function offer(store: Store, plan: Plan): Promise<FireAnswer> {
   await cancelAll(store, cancelsOf(plan))
   const [answer] = await store.fire([plan])
   return answer!

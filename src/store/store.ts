@@ -59,7 +59,6 @@ export interface Store {
    * Applies each plan whose `ifVersion` still stands: the new progress, and its runs, as one atom. A run whose id exists
    * already is left as it is. If a pending run's live key is held by another run, or something in the plan can't be kept,
    * nothing of that plan happens.
-   * `plan.cancels` is not the store's business: callers send it by `transition`.
    */
   fire(plans: readonly FirePlan[]): Promise<readonly FireAnswer[]>
 

@@ -4,7 +4,7 @@ import { BelfryError } from "../../src/core/errors.ts"
 import { planFire } from "../../src/core/fire.ts"
 import { formatInstant, type Instant } from "../../src/core/instant.ts"
 import type { ScheduleOptions } from "../../src/core/options.ts"
-import { type FireFacts, type FirePlan, NO_FACTS } from "../../src/core/plan.ts"
+import { type FireFacts, NO_FACTS, type Plan } from "../../src/core/plan.ts"
 import type { NewRun, RunRef } from "../../src/core/run.ts"
 import type {
   OccurrenceOverride,
@@ -59,12 +59,12 @@ export function aRetry(fields: Partial<typeof DEFAULT_RETRY> = {}) {
 }
 
 /** The schedule as the store has it after the plan. */
-export function applied(schedule: Schedule, plan: FirePlan): Schedule {
+export function applied(schedule: Schedule, plan: Plan): Schedule {
   if (plan.progress === null) throw new Error(`The plan deletes ${schedule.id}`)
   return { ...schedule, ...plan.progress, version: schedule.version + 1 }
 }
 
-export function progressAfter(plan: FirePlan | null): ScheduleProgress {
+export function progressAfter(plan: Plan | null): ScheduleProgress {
   if (!plan?.progress) throw new Error("The plan has no progress")
   return plan.progress
 }

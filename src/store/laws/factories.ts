@@ -94,7 +94,6 @@ export function aPlan(schedule: Schedule, over: Partial<FirePlan> = {}): FirePla
     ifVersion: schedule.version,
     progress: progressOf(schedule),
     runs: [],
-    cancels: [],
     ...over,
   }
 }

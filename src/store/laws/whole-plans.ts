@@ -157,17 +157,6 @@ export const WHOLE_PLANS = [
     assert.equal(await scheduleIfThere(store, schedule.id), null)
     assert.deepEqual(await runById(store, run.id), run)
   }),
-  lawCase("What a plan cancels is not the store's business", async (store) => {
-    const schedule = await created(store, aSchedule())
-    const older = await enqueued(store, aRunOf(schedule.id))
-    const newer = aRunOf(schedule.id)
-    const cancels = [cancel(older, { reason: "replaced", by: null })!]
-
-    const answers = await store.fire([aPlan(schedule, { runs: [newer], cancels })])
-
-    assert.deepEqual(answers, [{ outcome: "done", created: [newer.id] }])
-    assert.deepEqual(await runById(store, older.id), older)
-  }),
   lawCase("Log lines are kept whole, each with its run", async (store) => {
     await store.enqueue([aRun({ id: "a" }), aRun({ id: "b" })])
     const fields = { at: [1, { deep: "✓" }], nothing: null }

@@ -173,12 +173,6 @@ const plans = [
       },
     }
   }),
-  broken(1, "a fire cancels what its plan cancels", (store) => ({
-    async fire(plans) {
-      await store.transition(plans.flatMap((plan) => plan.cancels))
-      return store.fire(plans)
-    },
-  })),
   broken(1, "the store numbers log lines by itself", (store) => ({
     readLogs: async (request) =>
       (await store.readLogs(request)).map((line, index) => ({ ...line, number: index + 1 })),
