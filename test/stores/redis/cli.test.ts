@@ -108,11 +108,9 @@ describe("a store named by a Redis address", () => {
     const unknown = await terminal().run("migrate", "--store", "redis://u:secret@nowhere.invalid/0")
 
     assert.deepEqual([refused.code, unknown.code], [7, 7])
-    assert.match(refused.err, /redis:\/\/127\.0\.0\.1:1 can't be reached: .*ECONNREFUSED/)
-    assert.match(
-      unknown.err,
-      /redis:\/\/u:\*\*\*@nowhere\.invalid\/0 can't be reached: .*(ENOTFOUND|EAI_AGAIN)/,
-    )
+    assert.match(refused.err, /Redis at 127\.0\.0\.1:1 can't be reached: .*ECONNREFUSED/)
+    assert.match(unknown.err, /Redis at nowhere\.invalid.* can't be reached: .*(ENOTFOUND|EAI_AGAIN)/)
+    assert.doesNotMatch(unknown.err, /secret/)
   })
 
   test("has a plain prefix", async () => {
