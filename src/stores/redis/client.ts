@@ -3,6 +3,7 @@ export interface RedisClient {
   call(command: string, args: (string | number)[]): Promise<unknown>
   /** Another connection to the same place: one that listens can do nothing else. */
   duplicate(): RedisClient
+  readonly isCluster?: boolean
   /** With true it connects again at once. */
   disconnect(reconnect?: boolean): void
   subscribe(channel: string): Promise<unknown>

@@ -72,11 +72,11 @@ export class News {
   }
 
   #subscribe(): void {
-    const subscriber = this.#client.duplicate()
+    const subscriber = anotherOf(this.#client)
     this.#subscriber = subscriber
     subscriber.on("error", ignored)
     subscriber.on("message", (_channel: string, words: string) => this.#tellWords(words.split(" ")))
-    // Again at each connection: the driver repeats only what it was granted once, and gives up what it couldn't send.
+    // At each connection: the driver gives up what it couldn't send.
     subscriber.on("ready", () => void this.#follow(subscriber, { isNew: true }))
     this.#subscribed = subscriber.subscribe(this.#channel)
     this.#subscribed.catch(ignored)
@@ -115,6 +115,16 @@ export class News {
   #tellWords(words: readonly string[]): void {
     for (const hint of HINTS) if (words.includes(hint)) this.tell(hint)
   }
+}
+
+/**
+ * The driver of a single server must not subscribe again by itself: nobody hears when that fails, and an error that nobody hears ends
+ * the process. A cluster's driver hears it, and takes other options.
+ */
+function anotherOf(client: RedisClient): RedisClient {
+  if (client.isCluster) return client.duplicate()
+  const single = client as unknown as { duplicate(options: { autoResubscribe: boolean }): RedisClient }
+  return single.duplicate({ autoResubscribe: false })
 }
 
 /** The driver connects again by itself; until then there are no hints. */

@@ -86,6 +86,32 @@ test("a store that is closed checks no more", async () => {
   assert.equal(checksAhead(), 1)
 })
 
+test("a store that is closed while its subscriber is back and not yet answered ends without a stray error", async () => {
+  const stray: unknown[] = []
+  const onStray = (error: unknown) => stray.push(error)
+  process.on("unhandledRejection", onStray)
+  atTheEnd(() => process.off("unhandledRejection", onStray))
+  const { proxy, store } = await aListener()
+  const isAsked = new Promise<void>((resolve) => {
+    // Whatever is asked on the new connection after this is never answered.
+    void proxy.loseRequest((bytes) => {
+      if (bytes.includes("subscribe")) {
+        proxy.blackhole()
+        resolve()
+      }
+      return false
+    })
+  })
+  proxy.cut()
+  await isAsked
+
+  await store.close()
+  // The driver gives a connection that it ends two seconds to say goodbye.
+  await new Promise((resolve) => setTimeout(resolve, 2_500))
+
+  assert.deepEqual(stray, [])
+})
+
 function idsOf(clientList: unknown): string {
   return [...String(clientList).matchAll(/^id=(\d+)/gm)].map(([, id]) => id).join(" ")
 }
