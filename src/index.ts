@@ -27,6 +27,7 @@ export type { TriggerNowOptions, TriggerNowResult } from "./scheduler/trigger.ts
 export type {
   AttemptView,
   LogLineView,
+  RunSummaryView,
   RunView,
   ScheduleView,
   TriggerView,

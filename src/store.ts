@@ -22,6 +22,7 @@ export {
   type TriggeredBy,
   UNFINISHED,
 } from "./core/run.ts"
+export { type RunSummary, SUMMARY_TEXT_MAX, summaryOf } from "./core/run-summary.ts"
 export {
   type CatchUp,
   concurrencyKeyOf,

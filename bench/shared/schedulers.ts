@@ -1,6 +1,6 @@
 import type { Schedule } from "../../src/core/schedule.ts"
 import { createScheduler, defineTask, type Scheduler, silentLogger } from "../../src/index.ts"
-import type { Run, Store } from "../../src/store.ts"
+import type { RunPage, RunSummary, Store } from "../../src/store.ts"
 import { answer } from "./answering.ts"
 import { aBenchSchedule } from "./belfry.ts"
 
@@ -90,14 +90,18 @@ export function answerAsSchedulers({ makeStore, putMany }: SchedulersOn): void {
 }
 
 async function latenessAt(store: Store, at: number): Promise<readonly number[]> {
-  const found: Run[] = []
-  let before = { at: at + 1, id: "" }
+  const found: RunSummary[] = []
+  let after: RunPage["after"] = null
   for (;;) {
-    const page = await store.findRuns({}, { orderBy: "scheduledFor", before, limit: PAGE })
-    found.push(...page.filter(({ scheduledFor }) => scheduledFor === at))
+    const bounds = { from: at, until: at + 1 }
+    const page: readonly RunSummary[] = await store.findRuns(
+      {},
+      { orderBy: "scheduledFor", after, ...bounds, limit: PAGE },
+    )
+    found.push(...page)
     const last = page.at(-1)
-    if (last === undefined || last.scheduledFor! < at)
+    if (last === undefined || page.length < PAGE)
       return found.map(({ createdAt }) => Math.max(0, createdAt - at))
-    before = { at: last.scheduledFor!, id: last.id }
+    after = { at, id: last.id }
   }
 }

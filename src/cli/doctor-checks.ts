@@ -2,7 +2,7 @@ import { type Check, ok, problem, warning } from "../core/check.ts"
 import { cycleInWords, cyclesIn, idsDependedOn } from "../core/dependency-cycles.ts"
 import { firedAhead } from "../core/fired-ahead.ts"
 import type { Scheduler } from "../scheduler/scheduler.ts"
-import type { RunView, ScheduleView, WorkerView } from "../scheduler/views.ts"
+import type { RunSummaryView, ScheduleView, WorkerView } from "../scheduler/views.ts"
 import { lintsOf } from "./lints.ts"
 import { nearestTo } from "./lookups.ts"
 import { commandWord } from "./printable.ts"
@@ -180,7 +180,7 @@ export async function checkRuns(scheduler: Scheduler, now: number): Promise<read
     ({ claimableAt }) => claimableAt !== null && now - claimableAt.getTime() > OVERDUE_MS,
   )
   const pending = await scheduler.runs.list({ state: "pending", limit: 1_000 })
-  const waiting = pending.filter((run) => now - takeableSince(run) > WAITING_MS)
+  const waiting = await waitingLong(scheduler, pending, now)
   return [
     ok(
       "runs",
@@ -204,9 +204,20 @@ export async function checkRuns(scheduler: Scheduler, now: number): Promise<read
 }
 
 /** A run can be due since before it was stored, or was given back: its place in the queue is older than its wait. */
-function takeableSince({ createdAt, claimableAt, attempts }: RunView): number {
-  const instants = [createdAt, claimableAt, attempts.at(-1)?.endedAt ?? null].filter((date) => date !== null)
-  return Math.max(...instants.map((date) => date.getTime()))
+async function waitingLong(
+  scheduler: Scheduler,
+  pending: readonly RunSummaryView[],
+  now: number,
+): Promise<readonly RunSummaryView[]> {
+  const isLongAgo = (date: Date | null | undefined) =>
+    date === null || date === undefined || now - date.getTime() > WAITING_MS
+  const waiting: RunSummaryView[] = []
+  for (const run of pending) {
+    if (!isLongAgo(run.createdAt) || !isLongAgo(run.claimableAt)) continue
+    const whole = run.attempt === 0 ? null : await scheduler.runs.get(run.id)
+    if (isLongAgo(whole?.attempts.at(-1)?.endedAt)) waiting.push(run)
+  }
+  return waiting
 }
 
 function namesOf(schedules: readonly ScheduleView[]): string {

@@ -43,23 +43,28 @@ export async function scheduleOf(scheduler: Scheduler, key: string): Promise<Sch
   )
 }
 
-const RECENT = 1_000
+/** As many as it takes to say which. */
+const SOME = 4
 
-/** By id, or by the beginning of one if only one recent run has it. */
+/** By id, or by the beginning of one if only one run has it. */
 export async function runOf(scheduler: Scheduler, id: string): Promise<RunView> {
   const exact = await scheduler.runs.get(id)
   if (exact !== null) return exact
-  const recent = await scheduler.runs.list({ limit: RECENT })
-  const matching = recent.filter((run) => run.id.startsWith(id))
-  if (matching.length === 1) return matching[0]!
+  const matching = await scheduler.runs.list({ idPrefix: id, limit: SOME })
+  const [only] = matching
+  if (only !== undefined && matching.length === 1) return (await scheduler.runs.get(only.id)) ?? noRun(id)
   if (matching.length > 1) {
     const some = matching.slice(0, 3).map((run) => run.id)
     throw new Refusal(
       EXIT.usage,
-      `${matching.length} runs begin with "${id}": ${some.join(", ")}${matching.length > 3 ? ", …" : ""}.`,
+      `Several runs begin with "${id}": ${some.join(", ")}${matching.length > 3 ? ", …" : ""}.`,
       "Type more of the one you mean.",
     )
   }
+  return noRun(id)
+}
+
+function noRun(id: string): never {
   throw new Refusal(
     EXIT.notFound,
     `There is no run "${id}".`,

@@ -1,5 +1,5 @@
 import type { RunState } from "../core/run.ts"
-import type { RunView } from "../scheduler/views.ts"
+import type { RunSummaryView } from "../scheduler/views.ts"
 import type { Call } from "./command.ts"
 import type { Shown } from "./output.ts"
 import type { Colour } from "./table.ts"
@@ -32,7 +32,7 @@ export function stateColour(state: RunState): Colour | null {
 }
 
 /** Runs as rows; `-o name` prints ids. */
-export function runRows(call: Call, none = "There are no runs like that."): Shown<RunView> {
+export function runRows(call: Call, none = "There are no runs like that."): Shown<RunSummaryView> {
   const now = call.io.clock.now()
   return {
     columns: [
@@ -68,18 +68,18 @@ export function runRows(call: Call, none = "There are no runs like that."): Show
 }
 
 /** Of a running run, so far. */
-export function tookMs({ state, startedAt, durationMs }: RunView, now: number): number | null {
+export function tookMs({ state, startedAt, durationMs }: RunSummaryView, now: number): number | null {
   if (state === "running" && startedAt !== null) return Math.max(0, now - startedAt.getTime())
   return durationMs
 }
 
-export function tookWords(run: RunView, now: number): string {
+export function tookWords(run: RunSummaryView, now: number): string {
   const ms = tookMs(run, now)
   return ms === null ? "" : spanWords(ms)
 }
 
 /** What there is to say about it, in a line. */
-export function messageOf(run: RunView): string {
+export function messageOf(run: RunSummaryView): string {
   const { state, message, error, reason, progress } = run
   if (state === "running") {
     // What is stored besides is of the attempt before.

@@ -1,5 +1,5 @@
 import { isFinished } from "../core/run.ts"
-import type { RunView, ScheduleView } from "../scheduler/views.ts"
+import type { RunSummaryView, ScheduleView } from "../scheduler/views.ts"
 
 /** What somebody at `top` has chosen so far. */
 export interface TopState {
@@ -32,7 +32,7 @@ export const TOP_START: TopState = {
 /** A line that can be chosen: a run, or a schedule. */
 export interface TopRow {
   readonly name: string
-  readonly run: RunView | null
+  readonly run: RunSummaryView | null
   readonly schedule: ScheduleView | null
 }
 

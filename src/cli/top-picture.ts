@@ -1,4 +1,4 @@
-import type { LogLineView, RunView } from "../scheduler/views.ts"
+import type { LogLineView, RunSummaryView } from "../scheduler/views.ts"
 import { cutTo, printable, widthOf } from "./printable.ts"
 import { messageOf, stateColour, stateIcon, tookWords } from "./run-rows.ts"
 import { nextWords, statusOf } from "./schedule-rows.ts"
@@ -110,7 +110,7 @@ const STATE: Column<TopRow> = {
 const RUN_ID: Column<TopRow> = { header: "", text: ({ run }) => run!.id, isId: true }
 
 function unfinishedColumns(sight: Sight): readonly Column<TopRow>[] {
-  const usual = (run: RunView) => {
+  const usual = (run: RunSummaryView) => {
     const typical = typicalMs(sight, run)
     return typical === null ? "" : `~${spanWords(typical)}`
   }
@@ -124,7 +124,7 @@ function unfinishedColumns(sight: Sight): readonly Column<TopRow>[] {
   ]
 }
 
-function progressWords(run: RunView): string {
+function progressWords(run: RunSummaryView): string {
   return `${run.progress === null ? "" : `${barOf(run.progress.fraction)} `}${messageOf(run)}`
 }
 
@@ -147,7 +147,7 @@ function scheduleColumns(zone: string, now: number): readonly Column<TopRow>[] {
 }
 
 function recentColumns(now: number): readonly Column<TopRow>[] {
-  const ago = ({ completedAt }: RunView) =>
+  const ago = ({ completedAt }: RunSummaryView) =>
     completedAt === null ? "" : distanceWords(completedAt.getTime(), now)
   return [
     STATE,

@@ -1,6 +1,6 @@
 import type { RunState } from "../core/run.ts"
 import type { Scheduler } from "../scheduler/scheduler.ts"
-import type { RunView, ScheduleView, WorkerView } from "../scheduler/views.ts"
+import type { RunSummaryView, ScheduleView, WorkerView } from "../scheduler/views.ts"
 import type { Io } from "./io.ts"
 import { allSchedules } from "./lookups.ts"
 import { ordered } from "./schedule-order.ts"
@@ -14,8 +14,8 @@ export interface Sight {
   readonly storeMs: number
   readonly counts: Readonly<Record<RunState, number>>
   /** Those being performed, then those that wait. */
-  readonly unfinished: readonly RunView[]
-  readonly recent: readonly RunView[]
+  readonly unfinished: readonly RunSummaryView[]
+  readonly recent: readonly RunSummaryView[]
   readonly schedules: readonly ScheduleView[]
   readonly workers: readonly WorkerView[]
 }
@@ -58,7 +58,8 @@ export interface Shelves {
 export function shelvesOf(sight: Sight, { filter, sort }: TopState): Shelves {
   const wanted = filter.toLowerCase()
   const matches = (...texts: readonly string[]) => texts.some((text) => text.toLowerCase().includes(wanted))
-  const runs = (found: readonly RunView[]) => found.filter(({ id, task }) => matches(id, task)).map(rowOfRun)
+  const runs = (found: readonly RunSummaryView[]) =>
+    found.filter(({ id, task }) => matches(id, task)).map(rowOfRun)
   return {
     unfinished: runs(sight.unfinished),
     schedules: ordered(
@@ -69,7 +70,7 @@ export function shelvesOf(sight: Sight, { filter, sort }: TopState): Shelves {
   }
 }
 
-function rowOfRun(run: RunView): TopRow {
+function rowOfRun(run: RunSummaryView): TopRow {
   return { name: `run ${run.id}`, run, schedule: null }
 }
 
@@ -78,7 +79,7 @@ export function rowsOf({ unfinished, schedules, recent }: Shelves): readonly Top
 }
 
 /** How long runs of the same schedule and task took lately: the middle one of at least three that succeeded. */
-export function typicalMs({ recent }: Sight, { scheduleId, task }: RunView): number | null {
+export function typicalMs({ recent }: Sight, { scheduleId, task }: RunSummaryView): number | null {
   const took = recent
     .filter((run) => run.state === "succeeded" && run.scheduleId === scheduleId && run.task === task)
     .flatMap(({ durationMs }) => (durationMs === null ? [] : [durationMs]))

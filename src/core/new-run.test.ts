@@ -36,6 +36,7 @@ test("a run beside the occurrences has from its schedule all but an id", () => {
     priority: 5,
     scheduleId: "report",
     scheduledFor: null,
+    parentId: null,
     trigger: null,
     missed: null,
     liveKey: "schedule:report",

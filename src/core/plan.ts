@@ -81,6 +81,11 @@ export function planOf(
   }
 }
 
+/** The step that deletes a schedule. Its runs stay. */
+export function deletionOf({ id, version }: Pick<Schedule, "id" | "version">): Plan {
+  return { scheduleId: id, ifVersion: version, progress: null, runs: [], cancels: [], isSteered: true }
+}
+
 /** Two steps of one schedule as one plan. */
 export function followedBy(schedule: Schedule, first: Plan, next: (schedule: Schedule) => Plan): Plan {
   if (first.progress === null) return first

@@ -75,6 +75,8 @@ export interface RunRequest {
   readonly priority: number
   readonly scheduleId: string | null
   readonly scheduledFor: Instant | null
+  /** The run that this one is a part of. */
+  readonly parentId: string | null
   readonly triggeredBy: TriggeredBy
   /** `schedule:<cron>` and the like: which trigger, in words that a log can be searched for. */
   readonly trigger: string | null

@@ -55,6 +55,7 @@ export function assertSoundRun(run: Run): void {
   whole("priority", run.priority)
   textOrNull("scheduleId", run.scheduleId)
   instantOrNull("scheduledFor", run.scheduledFor)
+  textOrNull("parentId", run.parentId)
   text("triggeredBy", run.triggeredBy)
   textOrNull("trigger", run.trigger)
   if (run.missed !== null) fields(MISSED, run.missed)

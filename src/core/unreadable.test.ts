@@ -41,7 +41,8 @@ test("it fires nothing, and waits to be mended", () => {
 test("a run that can't be read has what is known of it, why the rest isn't, and else nothing", () => {
   assert.deepEqual(unreadableRun({ id: "r1", task: "send", createdAt: 5, completedAt: null }, WHY), {
     ...{ id: "r1", task: "send", createdAt: 5, error: WHY, state: "failed", triggeredBy: "api" },
-    ...{ payload: null, priority: 0, scheduleId: null, scheduledFor: null, trigger: null, missed: null },
+    ...{ payload: null, priority: 0, scheduleId: null, scheduledFor: null, parentId: null },
+    ...{ trigger: null, missed: null },
     ...{ liveKey: null, concurrencyKey: null, concurrencyLimit: null, retry: null, timeoutMs: null },
     ...{ reason: null, by: null, claimableAt: null, attempt: 0, failures: 0, lost: 0, workerId: null },
     ...{ dueAt: null, startedAt: null, completedAt: null, message: null, details: null },

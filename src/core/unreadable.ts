@@ -77,6 +77,7 @@ const NOTHING_KNOWN: Omit<Run, "id"> = {
   priority: 0,
   scheduleId: null,
   scheduledFor: null,
+  parentId: null,
   triggeredBy: "api",
   trigger: null,
   missed: null,

@@ -20,7 +20,7 @@ export async function cancelAll(store: Store, cancels: readonly RunChange[]): Pr
 async function againOf(store: Store, stale: readonly RunChange[]): Promise<readonly RunChange[]> {
   if (stale.length === 0) return []
   const whys = new Map(stale.map(({ runId, reason, by }) => [runId, { reason, by }]))
-  const page = { orderBy: "createdAt", before: null, limit: stale.length } as const
+  const page = { orderBy: "createdAt", after: null, limit: stale.length } as const
   const runs = await store.findRuns({ ids: [...whys.keys()] }, page)
   return runs.map((run) => cancel(run, whys.get(run.id)!)).filter((change) => change !== null)
 }

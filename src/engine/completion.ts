@@ -40,7 +40,7 @@ export class Completion {
   /** The end, if it was committed; asked after the task's end. */
   async committed(): Promise<RunChange | null> {
     if (this.#change === null) return null
-    const page = { orderBy: "createdAt", before: null, limit: 1 } as const
+    const page = { orderBy: "createdAt", after: null, limit: 1 } as const
     const [stored] = await this.#store.findRuns({ ids: [this.#run.id] }, page)
     const isMade = stored?.state === this.#change.state && stored.attempt === this.#run.attempt
     return isMade ? this.#change : null

@@ -2,15 +2,16 @@ import type { Instant } from "../core/instant.ts"
 import { runIdOf } from "../core/occurrence.ts"
 import { type FireFacts, isToLookUp, type Plan, type Recorded, UNFINISHED_FACTS_MAX } from "../core/plan.ts"
 import { isRange, type Missed, UNFINISHED } from "../core/run.ts"
+import type { RunSummary } from "../core/run-summary.ts"
 import { concurrencyKeyOf, type Schedule } from "../core/schedule.ts"
-import type { OccurrenceRecord, Store } from "../store/store.ts"
+import type { Store } from "../store/store.ts"
 
 /**
  * What `dueSchedules` would say of one schedule, for plans made outside the firing loop. Of too many unfinished runs it
  * gives the newest instead of the oldest, which no policy minds.
  */
 export async function readFacts(store: Store, schedule: Schedule): Promise<FireFacts> {
-  const page = { orderBy: "createdAt", before: null } as const
+  const page = { orderBy: "createdAt", after: null } as const
   const unfinished = await store.findRuns(
     { concurrencyKey: concurrencyKeyOf(schedule.id), states: UNFINISHED },
     { ...page, limit: UNFINISHED_FACTS_MAX },
@@ -55,11 +56,18 @@ const RECORDED_MAX = 10_000
 
 /** Which occurrences after an instant have a record, oldest first. */
 export async function readRecorded(store: Store, id: string, after: Instant): Promise<readonly Recorded[]> {
-  const found: OccurrenceRecord[] = []
+  const found: RunSummary[] = []
   while (found.length < RECORDED_MAX) {
     const last = found.at(-1)
-    const before = last === undefined ? null : { at: last.scheduledFor, id: last.id }
-    const page = await store.findOccurrences({ scheduleId: id, after, before, limit: PAGE })
+    const page = await store.findRuns(
+      { scheduleId: id },
+      {
+        orderBy: "scheduledFor",
+        after: last === undefined ? null : { at: last.scheduledFor!, id: last.id },
+        from: after + 1,
+        limit: PAGE,
+      },
+    )
     found.push(...page)
     if (page.length < PAGE) break
   }
@@ -70,8 +78,9 @@ export async function readRecorded(store: Store, id: string, after: Instant): Pr
 }
 
 /** Null for a run that stands for no occurrence of its own: a backfill's, or one by hand. */
-function recordedBy(scheduleId: string, record: OccurrenceRecord): Recorded | null {
-  const { id, scheduledFor: at, missed, state } = record
+function recordedBy(scheduleId: string, record: RunSummary): Recorded | null {
+  const { id, missed, state } = record
+  const at = record.scheduledFor!
   // A damaged range stands for nothing that could be told.
   if (isRange(record))
     return isWhole(missed!) ? { from: missed!.from, until: missed!.until, isRun: false } : null

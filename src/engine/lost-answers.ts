@@ -1,5 +1,6 @@
 import { SECOND } from "../core/instant.ts"
 import { type Run, release } from "../core/run.ts"
+import type { RunSummary } from "../core/run-summary.ts"
 import type { Clock } from "../runtime/clock.ts"
 import type { Logger } from "../runtime/logger.ts"
 import type { RunPage, Store } from "../store/store.ts"
@@ -21,7 +22,7 @@ export class LostAnswers {
   #suspectedUntil = Number.NEGATIVE_INFINITY
   #leaseMs = 0
   /** Where the next look goes on; null: at the newest run. */
-  #before: RunPage["before"] = null
+  #before: RunPage["after"] = null
   readonly #begun = new Set<string>()
 
   constructor(context: { store: Store; clock: Clock; logger: Logger; id: string }) {
@@ -55,7 +56,7 @@ export class LostAnswers {
   }
 
   /** Only while no claim is under way: its runs would not be known yet either. */
-  async giveBack(isKnown: (run: Run) => boolean): Promise<void> {
+  async giveBack(isKnown: (run: RunSummary) => boolean): Promise<void> {
     if (!this.#isSuspected) return
     try {
       await this.#giveBack(isKnown)
@@ -66,20 +67,19 @@ export class LostAnswers {
     }
   }
 
-  async #giveBack(isKnown: (run: Run) => boolean): Promise<void> {
+  async #giveBack(isKnown: (run: RunSummary) => boolean): Promise<void> {
     const { store, id } = this.#context
     for (let pages = 0; pages < PAGES; pages++) {
-      const page = { orderBy: "createdAt", before: this.#before, limit: PAGE } as const
-      const running = await store.findRuns({ states: ["running"] }, page)
-      const isUnknown = (run: Run) => !isKnown(run) && !this.#begun.has(attemptOf(run))
-      await this.#release(running.filter((run) => run.workerId === id && isUnknown(run)))
-      const last = running[PAGE - 1]
+      const page = { orderBy: "createdAt", after: this.#before, limit: PAGE } as const
+      const held = await store.findRuns({ workerId: id }, page)
+      await this.#release(held.filter((run) => !isKnown(run) && !this.#begun.has(attemptOf(run))))
+      const last = held[PAGE - 1]
       this.#before = last === undefined ? null : { at: last.createdAt, id: last.id }
       if (last === undefined) return
     }
   }
 
-  async #release(unbegun: readonly Run[]): Promise<void> {
+  async #release(unbegun: readonly RunSummary[]): Promise<void> {
     if (unbegun.length === 0) return
     const { store, logger } = this.#context
     await store.transition(unbegun.map((run) => release(run, "Its worker did not begin it")))
@@ -90,6 +90,6 @@ export class LostAnswers {
   }
 }
 
-function attemptOf({ id, attempt }: Run): string {
+function attemptOf({ id, attempt }: Pick<Run, "id" | "attempt">): string {
   return `${id} ${attempt}`
 }

@@ -25,10 +25,9 @@ export function infoOf(run: Run, policy: RetryPolicy): RunInfo {
 /** By the store, when the task asks. */
 export async function lastSuccessOf(store: Store, scheduleId: string | null): Promise<LastSuccess | null> {
   if (scheduleId === null) return null
-  const [run] = await store.findRuns(
-    { scheduleId, states: ["succeeded"] },
-    { orderBy: "completedAt", before: null, limit: 1 },
-  )
+  const page = { orderBy: "completedAt", after: null, limit: 1 } as const
+  const [newest] = await store.findRuns({ scheduleId, states: ["succeeded"] }, page)
+  const [run] = newest === undefined ? [] : await store.readRuns([newest.id])
   if (run === undefined) return null
   return {
     runId: run.id,

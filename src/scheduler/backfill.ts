@@ -171,7 +171,7 @@ async function runsOf(
   for (let start = 0; start < occurrences.length; start += CHUNK) {
     const chunk = occurrences.slice(start, start + CHUNK)
     const ids = chunk.flatMap((at) => [runIdOf(schedule.id, at), backfillIdOf(schedule.id, at, name)])
-    const runs = await store.findRuns({ ids }, { orderBy: "createdAt", before: null, limit: ids.length })
+    const runs = await store.findRuns({ ids }, { orderBy: "createdAt", after: null, limit: ids.length })
     for (const { id, scheduledFor, state } of runs) {
       if (id === runIdOf(schedule.id, scheduledFor!)) own.set(scheduledFor!, state)
       else again.add(scheduledFor!)

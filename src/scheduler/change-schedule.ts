@@ -2,7 +2,7 @@ import { isEdited } from "../core/edits.ts"
 import { BelfryError } from "../core/errors.ts"
 import { planFire, planSettle } from "../core/fire.ts"
 import type { Instant } from "../core/instant.ts"
-import { cancelsOf, type FireFacts, type Plan } from "../core/plan.ts"
+import { cancelsOf, deletionOf, type FireFacts, type Plan } from "../core/plan.ts"
 import type { OwedOptions } from "../core/plan-owed.ts"
 import { definitionOf } from "../core/reconcile.ts"
 import { isTimedOtherwise, redefine } from "../core/redefine.ts"
@@ -134,7 +134,7 @@ export async function deleteSchedule(store: Store, id: string): Promise<boolean>
   for (let tries = 0; tries < TRIES; tries++) {
     const schedule = await findSchedule(store, id)
     if (schedule === null) return false
-    if ((await store.deleteSchedule(id, schedule.version)).outcome === "done") return true
+    if ((await store.fire([deletionOf(schedule)]))[0]!.outcome === "done") return true
   }
   throw tooManyTries(id, "deleted")
 }

@@ -1,11 +1,12 @@
 import { defineSchedule, newSchedule } from "../core/definition.ts"
 import { BelfryError } from "../core/errors.ts"
 import { toPayload } from "../core/json.ts"
+import { deletionOf } from "../core/plan.ts"
 import { checkId } from "../core/policies.ts"
 import { type Declared, fingerprint, type ReconcileDiff, reconcile } from "../core/reconcile.ts"
 import type { Schedule } from "../core/schedule.ts"
 import type { Logger } from "../runtime/logger.ts"
-import type { Store, Swap } from "../store/store.ts"
+import type { FireAnswer, Store, Swap } from "../store/store.ts"
 import type { DeclaredSchedule } from "../task/declared-schedule.ts"
 import { validatePayload } from "../task/payload.ts"
 import type { AnyTask } from "../task/task.ts"
@@ -177,13 +178,13 @@ async function prune(store: Store, found: Schedule, { owner, release }: Declared
     if (stored === null || stored.owner !== owner || stored.release > release) return false
     // A fire moves only the version. What another process of this release declared, or somebody edited, is theirs.
     if (stored.revision !== found.revision && stored.release === release) return false
-    if (isDone(await store.deleteSchedule(stored.id, stored.version))) return true
+    if (isDone((await store.fire([deletionOf(stored)]))[0]!)) return true
     stored = await findSchedule(store, stored.id)
   }
   throw tooManyTries(found.id, "pruned")
 }
 
-function isDone({ outcome }: Swap): boolean {
+function isDone({ outcome }: Swap | FireAnswer): boolean {
   return outcome === "done"
 }
 

@@ -8,6 +8,7 @@ import {
   type RunChange,
   UNFINISHED,
 } from "../core/run.ts"
+import { type RunSummary, summaryOf } from "../core/run-summary.ts"
 import { NO_RUNS, type Schedule } from "../core/schedule.ts"
 import type {
   EnqueueAnswer,
@@ -29,12 +30,12 @@ export function dryStore(store: Store): Store {
   const dry = new DryWrites(store)
   const own: Partial<Store> = {
     putSchedule: (schedule, ifVersion) => dry.put(schedule.id, schedule, ifVersion),
-    deleteSchedule: (id, ifVersion) => dry.put(id, null, ifVersion),
     fire: (plans) => inOrder(plans, (plan) => dry.fire(plan)),
     enqueue: (runs) => inOrder(runs, (run) => dry.enqueue(run)),
     transition: (changes) => inOrder(changes, (change) => dry.change(change)),
     findSchedules: (filter, page) => dry.findSchedules(filter, page),
     findRuns: (filter, page) => dry.findRuns(filter, page),
+    readRuns: (ids) => dry.readRuns(ids),
     ...refusing("dueSchedules", "claim", "heartbeat", "prune", "appendLogs"),
   }
   return new Proxy(store, {
@@ -132,14 +133,19 @@ class DryWrites {
     return [...others, ...written].sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, page.limit)
   }
 
-  async findRuns(filter: RunFilter, page: RunPage): Promise<readonly Run[]> {
+  async findRuns(filter: RunFilter, page: RunPage): Promise<readonly RunSummary[]> {
     const { ids, concurrencyKey } = filter
     const stored = await this.#store.findRuns(filter, page)
     if (ids === undefined && concurrencyKey === undefined) return stored
     const others = stored.filter(({ id }) => !this.#runs.has(id))
-    // On the first page, all of them.
-    const written = page.before === null ? [...this.#runs.values()].filter((run) => isAsked(run, filter)) : []
-    return [...written.toReversed(), ...others].slice(0, page.limit)
+    // All of them are on the first page.
+    const written = page.after === null ? [...this.#runs.values()].filter((run) => isAsked(run, filter)) : []
+    return [...written.toReversed().map(summaryOf), ...others].slice(0, page.limit)
+  }
+
+  async readRuns(ids: readonly string[]): Promise<readonly Run[]> {
+    const stored = await this.#store.readRuns(ids.filter((id) => !this.#runs.has(id)))
+    return [...stored, ...ids.flatMap((id) => this.#runs.get(id) ?? [])]
   }
 
   async #schedule(id: string): Promise<Schedule | null> {
@@ -148,12 +154,12 @@ class DryWrites {
   }
 
   async #run(id: string): Promise<Run | null> {
-    const [run] = await this.findRuns({ ids: [id] }, NEWEST)
+    const [run] = await this.readRuns([id])
     return run ?? null
   }
 
   /** A live key is found by the concurrency key that comes with it, or else among all that is unfinished of the task. */
-  async #holderOf({ id, liveKey, concurrencyKey, task }: NewRun | Run): Promise<Run | null> {
+  async #holderOf({ id, liveKey, concurrencyKey, task }: NewRun | Run): Promise<RunSummary | null> {
     if (liveKey === null) return null
     const filter = { ...(concurrencyKey === null ? { task } : { concurrencyKey }), states: UNFINISHED }
     const stored = await this.#store.findRuns(filter, { ...NEWEST, limit: LOOKED_AT })
@@ -163,7 +169,7 @@ class DryWrites {
   }
 }
 
-const NEWEST = { orderBy: "createdAt", before: null, limit: 1 } as const
+const NEWEST = { orderBy: "createdAt", after: null, limit: 1 } as const
 /** Of more unfinished runs of a key or task than this, a dry run doesn't look for the holder among the oldest. */
 const LOOKED_AT = 1_000
 

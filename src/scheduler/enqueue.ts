@@ -93,6 +93,7 @@ export async function newRunFor(
     priority: given.priority ?? 0,
     scheduleId: null,
     scheduledFor: null,
+    parentId: null,
     triggeredBy: "api",
     trigger: null,
     missed: null,

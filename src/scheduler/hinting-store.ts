@@ -12,7 +12,6 @@ export function withOwnHints(store: Store, onHint: (hint: Hint) => void): Store 
   }
   const hinting: Partial<Store> = {
     putSchedule: (...given) => told(store.putSchedule(...given), "schedules"),
-    deleteSchedule: (...given) => told(store.deleteSchedule(...given), "schedules"),
     fire: (...given) => told(store.fire(...given), "schedules", "runs"),
     enqueue: (...given) => told(store.enqueue(...given), "runs"),
     transition: (...given) => told(store.transition(...given), "cancelled", "runs"),

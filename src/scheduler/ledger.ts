@@ -3,7 +3,8 @@ import { instant, part, required } from "../core/kinds.ts"
 import { latenessMs } from "../core/lateness.ts"
 import { LOOKUP, PAGE } from "../core/limits.ts"
 import type { When } from "../core/options.ts"
-import type { Run, RunState, TriggeredBy } from "../core/run.ts"
+import type { RunState, TriggeredBy } from "../core/run.ts"
+import type { RunSummary } from "../core/run-summary.ts"
 import type { Store } from "../store/store.ts"
 
 /** The ledger: what became of each occurrence, and why. The answer to "why didn't it run?". */
@@ -53,13 +54,14 @@ export async function readLedger(store: Store, scheduleId: string, page: LedgerP
     { scheduleId },
     {
       orderBy: "scheduledFor",
-      before: before === undefined ? null : { at: before.scheduledFor, id: before.runId },
+      after: before === undefined ? null : { at: before.scheduledFor, id: before.runId },
       limit,
     },
   )
   const last = runs[runs.length - 1]
+  const first = await firstAttemptsOf(store, runs)
   return {
-    entries: runs.map(entryOf),
+    entries: runs.map((run) => entryOf(run, first.get(run.id) ?? run)),
     next:
       runs.length < limit || last === undefined
         ? null
@@ -67,10 +69,21 @@ export async function readLedger(store: Store, scheduleId: string, page: LedgerP
   }
 }
 
-function entryOf(run: Run): LedgerEntry {
+type FirstAttempt = Pick<RunSummary, "dueAt" | "startedAt">
+
+/** Of those that were tried again: the others' first attempt is their newest. */
+async function firstAttemptsOf(
+  store: Store,
+  runs: readonly RunSummary[],
+): Promise<ReadonlyMap<string, FirstAttempt>> {
+  const ids = runs.filter(({ attempt }) => attempt > 1).map(({ id }) => id)
+  if (ids.length === 0) return new Map()
+  return new Map((await store.readRuns(ids)).map((run) => [run.id, run.attempts[0] ?? run]))
+}
+
+function entryOf(run: RunSummary, { dueAt, startedAt }: FirstAttempt): LedgerEntry {
   const { missed } = run
   const isRange = run.state === "skipped" && missed !== null
-  const { dueAt, startedAt } = run.attempts[0] ?? run
   return {
     scheduledFor: new Date(run.scheduledFor!),
     from: isRange ? new Date(missed.from) : null,

@@ -4,6 +4,7 @@ import { BelfryError } from "../core/errors.ts"
 import { SECOND } from "../core/instant.ts"
 import { choice, duration, instant, integer, list, part, remark, required } from "../core/kinds.ts"
 import { LOOKUP, PAGE, taskOr } from "../core/limits.ts"
+import type { When } from "../core/options.ts"
 import {
   cancel,
   isAlreadyMade,
@@ -18,16 +19,32 @@ import {
 import { describeThrown } from "../core/thrown.ts"
 import type { Clock } from "../runtime/clock.ts"
 import { accepted } from "../store/refused.ts"
-import type { Store } from "../store/store.ts"
+import type { RunFilter, Store } from "../store/store.ts"
 import type { AnyTask } from "../task/task.ts"
 import type { Because } from "./steering-options.ts"
-import { type LogLineView, logLineView, type RunView, runView } from "./views.ts"
+import {
+  type LogLineView,
+  logLineView,
+  type RunSummaryView,
+  type RunView,
+  runSummaryView,
+  runView,
+} from "./views.ts"
 
 export interface RunQuery {
+  /** How the id begins. Such runs come by id, ascending. */
+  readonly idPrefix?: string
   readonly schedule?: string
   readonly task?: AnyTask | string
+  /** The id of the run that they are a part of. */
+  readonly parent?: string
+  /** The id of the worker that holds them. */
+  readonly worker?: string
   readonly state?: RunState | readonly RunState[]
   readonly triggeredBy?: TriggeredBy | readonly TriggeredBy[]
+  /** When they were created: `since` itself is within, `until` is not. */
+  readonly since?: When
+  readonly until?: When
   readonly limit?: number
   /** The last run of the page before. */
   readonly before?: Pick<RunView, "createdAt" | "id">
@@ -36,15 +53,22 @@ export interface RunQuery {
 const STATES = choice<RunState>("pending", "running", "succeeded", "failed", "cancelled", "skipped")
 const TRIGGERED_BY = choice<TriggeredBy>("schedule", "catchup", "manual", "backfill", "api")
 
+type PagePart = "since" | "until" | "limit" | "before"
+
 const RUN_FILTER = {
+  idPrefix: LOOKUP,
   schedule: LOOKUP,
   task: taskOr(LOOKUP),
+  parent: LOOKUP,
+  worker: LOOKUP,
   state: oneOrMore(STATES),
   triggeredBy: oneOrMore(TRIGGERED_BY),
-} satisfies Record<Exclude<keyof RunQuery, "limit" | "before">, Kind<unknown>>
+} satisfies Record<Exclude<keyof RunQuery, PagePart>, Kind<unknown>>
 
 export const RUN_QUERY = {
   ...RUN_FILTER,
+  since: instant,
+  until: instant,
   limit: PAGE,
   before: part({ createdAt: required(instant), id: required(LOOKUP) }),
 } satisfies Record<keyof RunQuery, Kind<unknown>>
@@ -102,19 +126,21 @@ export class Runs {
   }
 
   /** Newest first. */
-  async list(query: RunQuery = {}): Promise<readonly RunView[]> {
-    const { before, limit = 50, ...filter } = checked(query, RUN_QUERY, doorOf("runs.list"))
+  async list(query: RunQuery = {}): Promise<readonly RunSummaryView[]> {
+    const { since, until, before, limit = 50, ...filter } = checked(query, RUN_QUERY, doorOf("runs.list"))
     await this.#ready()
     const page = {
-      orderBy: "createdAt",
-      before: before === undefined ? null : { at: before.createdAt, id: before.id },
+      orderBy: filter.idPrefix === undefined ? "createdAt" : "id",
+      after: before === undefined ? null : { at: before.createdAt, id: before.id },
+      ...(since === undefined ? {} : { from: since }),
+      ...(until === undefined ? {} : { until }),
       limit,
     } as const
-    return (await this.#store.findRuns(filterOf(filter), page)).map(runView)
+    return (await this.#store.findRuns(filterOf(filter), page)).map(runSummaryView)
   }
 
   /** How many, by state. */
-  async count(query: Omit<RunQuery, "limit" | "before"> = {}): Promise<Readonly<Record<RunState, number>>> {
+  async count(query: Omit<RunQuery, PagePart> = {}): Promise<Readonly<Record<RunState, number>>> {
     const filter = checked(query, RUN_FILTER, doorOf("runs.count"))
     await this.#ready()
     return this.#store.countRuns(filterOf(filter))
@@ -174,7 +200,7 @@ export class Runs {
   }
 
   async #find(id: string): Promise<Run | null> {
-    const [run] = await this.#store.findRuns({ ids: [id] }, { orderBy: "createdAt", before: null, limit: 1 })
+    const [run] = await this.#store.readRuns([id])
     return run ?? null
   }
 
@@ -231,9 +257,13 @@ function oneOrMore<Choice extends string>(one: Kind<Choice>): Kind<readonly Choi
   }
 }
 
-function filterOf({ schedule, task, state, triggeredBy }: Checked<typeof RUN_FILTER>) {
+function filterOf(query: Checked<typeof RUN_FILTER>): RunFilter {
+  const { idPrefix, schedule, task, parent, worker, state, triggeredBy } = query
   return {
+    ...(idPrefix === undefined ? {} : { idPrefix }),
     ...(schedule === undefined ? {} : { scheduleId: schedule }),
+    ...(parent === undefined ? {} : { parentId: parent }),
+    ...(worker === undefined ? {} : { workerId: worker }),
     ...(task === undefined ? {} : { task }),
     ...(state === undefined ? {} : { states: state }),
     ...(triggeredBy === undefined ? {} : { triggeredBy }),

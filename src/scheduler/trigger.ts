@@ -8,7 +8,8 @@ import type { PriorityOption, When } from "../core/options.ts"
 import { planOf } from "../core/plan.ts"
 import { isQueueFull } from "../core/plan-owed.ts"
 import { OVERLAP_POLICY, PRIORITY } from "../core/policies.ts"
-import { cancel, type NewRun, REPLACED_BY_HAND, type Run, UNFINISHED } from "../core/run.ts"
+import { cancel, type NewRun, REPLACED_BY_HAND, UNFINISHED } from "../core/run.ts"
+import type { RunSummary } from "../core/run-summary.ts"
 import type { Overlap, Schedule } from "../core/schedule.ts"
 import { skip } from "../core/steer.ts"
 import { cancelAll } from "../engine/cancelling.ts"
@@ -119,15 +120,15 @@ async function guarded(
 }
 
 /** The unfinished run that has the new one's live key; null if it has finished meanwhile. */
-async function holderOf(store: Store, { liveKey, concurrencyKey }: NewRun): Promise<Run | null> {
+async function holderOf(store: Store, { liveKey, concurrencyKey }: NewRun): Promise<RunSummary | null> {
   const filter = { concurrencyKey: concurrencyKey!, states: UNFINISHED }
-  for (let before: RunPage["before"] = null; ; ) {
-    const page = await store.findRuns(filter, { orderBy: "createdAt", before, limit: HOLDER_PAGE })
+  for (let after: RunPage["after"] = null; ; ) {
+    const page = await store.findRuns(filter, { orderBy: "createdAt", after, limit: HOLDER_PAGE })
     const holder = page.find((run) => run.liveKey === liveKey)
     if (holder !== undefined) return holder
     if (page.length < HOLDER_PAGE) return null
     const last = page.at(-1)!
-    before = { at: last.createdAt, id: last.id }
+    after = { at: last.createdAt, id: last.id }
   }
 }
 

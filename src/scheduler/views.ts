@@ -5,6 +5,7 @@ import { describeTriggers } from "../core/new-run.ts"
 import { afterNextPlan } from "../core/next-plan.ts"
 import { isOverridden } from "../core/reconcile.ts"
 import type { AttemptOutcome, Progress, Run, RunState, TriggeredBy } from "../core/run.ts"
+import type { RunSummary } from "../core/run-summary.ts"
 import {
   type OccurrenceOverride,
   type Pause,
@@ -108,14 +109,16 @@ function overrideView({ scheduledFor, dueAt, reason, by, isNext = false }: Occur
   return { scheduledFor: new Date(scheduledFor), dueAt: dateOf(dueAt), reason, by, isNext }
 }
 
-export interface RunView {
+/** A run as a list shows it: without what may be large. Of its message and its error, the first 200 characters. */
+export interface RunSummaryView {
   readonly id: string
   readonly task: string
   readonly state: RunState
-  readonly payload: Json
   readonly priority: number
   readonly scheduleId: string | null
   readonly scheduledFor: Date | null
+  /** The run that this one is a part of. */
+  readonly parentId: string | null
   readonly triggeredBy: TriggeredBy
   readonly trigger: string | null
   readonly missed: { from: Date; until: Date; count: number } | null
@@ -134,11 +137,15 @@ export interface RunView {
   readonly durationMs: number | null
   readonly success: boolean | null
   readonly message: string | null
-  readonly details: Json
   readonly error: string | null
   readonly reason: string | null
   readonly by: string | null
   readonly progress: Progress | null
+}
+
+export interface RunView extends RunSummaryView {
+  readonly payload: Json
+  readonly details: Json
   readonly attempts: readonly AttemptView[]
 }
 
@@ -154,27 +161,10 @@ export interface AttemptView {
 }
 
 export function runView(run: Run): RunView {
-  const {
-    liveKey: _liveKey,
-    concurrencyKey: _key,
-    concurrencyLimit: _limit,
-    retry: _retry,
-    timeoutMs: _timeout,
-    ...shown
-  } = run
-  const { startedAt, completedAt, missed } = run
   return {
-    ...shown,
-    scheduledFor: dateOf(run.scheduledFor),
-    missed:
-      missed === null ? null : { ...missed, from: new Date(missed.from), until: new Date(missed.until) },
-    createdAt: new Date(run.createdAt),
-    claimableAt: dateOf(run.claimableAt),
-    dueAt: dateOf(run.dueAt),
-    startedAt: dateOf(startedAt),
-    completedAt: dateOf(completedAt),
-    durationMs: startedAt === null || completedAt === null ? null : completedAt - startedAt,
-    success: run.state === "succeeded" ? true : run.state === "failed" ? false : null,
+    ...runSummaryView(run),
+    payload: run.payload,
+    details: run.details,
     attempts: run.attempts.map((attempt) => ({
       ...attempt,
       dueAt: new Date(attempt.dueAt),
@@ -182,6 +172,39 @@ export function runView(run: Run): RunView {
       endedAt: new Date(attempt.endedAt),
       durationMs: attempt.endedAt - attempt.startedAt,
     })),
+  }
+}
+
+export function runSummaryView(run: RunSummary): RunSummaryView {
+  const { startedAt, completedAt, missed } = run
+  return {
+    id: run.id,
+    task: run.task,
+    state: run.state,
+    priority: run.priority,
+    scheduleId: run.scheduleId,
+    scheduledFor: dateOf(run.scheduledFor),
+    parentId: run.parentId,
+    triggeredBy: run.triggeredBy,
+    trigger: run.trigger,
+    missed:
+      missed === null ? null : { ...missed, from: new Date(missed.from), until: new Date(missed.until) },
+    attempt: run.attempt,
+    failures: run.failures,
+    lost: run.lost,
+    workerId: run.workerId,
+    createdAt: new Date(run.createdAt),
+    claimableAt: dateOf(run.claimableAt),
+    dueAt: dateOf(run.dueAt),
+    startedAt: dateOf(startedAt),
+    completedAt: dateOf(completedAt),
+    durationMs: startedAt === null || completedAt === null ? null : completedAt - startedAt,
+    success: run.state === "succeeded" ? true : run.state === "failed" ? false : null,
+    message: run.message,
+    error: run.error,
+    reason: run.reason,
+    by: run.by,
+    progress: run.progress,
   }
 }
 

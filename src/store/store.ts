@@ -2,6 +2,7 @@ import type { Instant } from "../core/instant.ts"
 import type { Json } from "../core/json.ts"
 import type { FireFacts, FirePlan } from "../core/plan.ts"
 import type { NewRun, Progress, Run, RunChange, RunState, TriggeredBy } from "../core/run.ts"
+import type { RunSummary } from "../core/run-summary.ts"
 import type { Schedule } from "../core/schedule.ts"
 
 /**
@@ -45,8 +46,6 @@ export interface Store {
    * counts a schedule's runs in the step that creates them, by `fire` or by `enqueue`.
    */
   putSchedule(schedule: Schedule, ifVersion: number | null): Promise<Swap>
-  /** The schedule's runs stay. */
-  deleteSchedule(id: string, ifVersion: number): Promise<Swap>
   /**
    * Schedules with `nextRunAt` at or before now, or up to `aheadMs` after it, each with the facts a plan needs (of its
    * unfinished runs at most the oldest `UNFINISHED_FACTS_MAX`), and when the next ones are due after these. Which of them
@@ -56,7 +55,8 @@ export interface Store {
    */
   dueSchedules(request: DueRequest): Promise<DueSchedules>
   /**
-   * Applies each plan whose `ifVersion` still stands: the new progress, and its runs, as one atom. A run whose id exists
+   * Applies each plan whose `ifVersion` still stands: the new progress, and its runs, as one atom. Without progress the schedule
+   * is deleted, and its runs stay. A run whose id exists
    * already is left as it is. If a pending run's live key is held by another run, or something in the plan can't be kept,
    * nothing of that plan happens.
    */
@@ -108,15 +108,12 @@ export interface Store {
     page: { afterId: string | null; limit: number },
   ): Promise<readonly Schedule[]>
   /**
-   * Newest first by the instant named; those before `before`. Runs without that instant are left out. A run that matches for as
-   * long as the call lasts is in its place, whatever becomes of others meanwhile.
+   * Newest first by the instant named, or by id, ascending. Runs without that instant are left out. A run that matches for as long as
+   * the call lasts is in its place, whatever happens to others meanwhile. It costs little however large the runs are.
    */
-  findRuns(filter: RunFilter, page: RunPage): Promise<readonly Run[]>
-  /**
-   * The runs of a schedule's occurrences after an instant, newest first: only what a plan has to know of them. It costs little
-   * however large the runs are, because every schedule that is behind asks this before it fires.
-   */
-  findOccurrences(page: OccurrencePage): Promise<readonly OccurrenceRecord[]>
+  findRuns(filter: RunFilter, page: RunPage): Promise<readonly RunSummary[]>
+  /** Whole runs, in any order. Ids that aren't stored are left out. */
+  readRuns(ids: readonly string[]): Promise<readonly Run[]>
   countRuns(filter: RunFilter): Promise<Readonly<Record<RunState, number>>>
   /** By id, ascending, those after `afterId`. */
   findWorkers(page: { afterId: string | null; limit: number }): Promise<readonly Worker[]>
@@ -304,31 +301,27 @@ export interface ScheduleFilter {
   readonly tag?: string
 }
 
+/** Every part given must hold; an empty list matches nothing. */
 export interface RunFilter {
   readonly ids?: readonly string[]
+  /** How its id begins. Quick with `orderBy: "id"`; with other orders, every run may be looked at. */
+  readonly idPrefix?: string
   readonly scheduleId?: string
+  readonly parentId?: string
+  /** Runs that this worker holds. */
+  readonly workerId?: string
   readonly task?: string
   readonly states?: readonly RunState[]
   readonly triggeredBy?: readonly TriggeredBy[]
   readonly concurrencyKey?: string
 }
 
-export interface OccurrencePage {
-  readonly scheduleId: string
-  /** Those whose `scheduledFor` is later. */
-  readonly after: Instant
-  /** The last one of the page before: those after it in the order, by (scheduledFor, id). */
-  readonly before: { readonly at: Instant; readonly id: string } | null
-  readonly limit: number
-}
-
-export interface OccurrenceRecord extends Pick<Run, "id" | "state" | "missed"> {
-  readonly scheduledFor: Instant
-}
-
 export interface RunPage {
-  readonly orderBy: "createdAt" | "scheduledFor" | "completedAt"
-  /** The last run of the page before: those after it in the order, by (instant, id). */
-  readonly before: { readonly at: Instant; readonly id: string } | null
+  readonly orderBy: "createdAt" | "scheduledFor" | "completedAt" | "id"
+  /** The last run of the page before. `at` is the instant that runs are ordered by, and 0 where they are ordered by id. */
+  readonly after: { readonly at: Instant; readonly id: string } | null
+  /** Bounds of the instant that runs are ordered by: `from` itself is within, `until` is not. */
+  readonly from?: Instant
+  readonly until?: Instant
   readonly limit: number
 }

@@ -121,7 +121,7 @@ export class TestScheduler {
   async runs(query: RunQuery = {}): Promise<readonly RunView[]> {
     const runs = await this.scheduler.runs.list({ limit: 1_000, ...query })
     const shown = (query?.state ?? null) === null ? runs.filter((run) => run.state !== "skipped") : runs
-    return shown.toReversed()
+    return wholeRuns(this.scheduler, shown.toReversed())
   }
 
   /** The next occurrences of a schedule, without running anything. */
@@ -182,12 +182,20 @@ export async function waitForRun(
     // It looks at least once, however short the time is.
     const isLast = systemClock.monotonic() >= deadline
     const [run] = await scheduler.runs.list({ limit: 1, ...wanted })
-    if (run !== undefined) return run
+    if (run !== undefined) return (await wholeRuns(scheduler, [run]))[0]!
     if (isLast) throw noRunMatched(wanted, formatDuration(timeoutMs), "timeout")
     await new Promise<void>((resolve) => {
       systemClock.setTimer(10, resolve)
     })
   }
+}
+
+async function wholeRuns(
+  scheduler: Scheduler,
+  runs: readonly { readonly id: string }[],
+): Promise<readonly RunView[]> {
+  const found = await Promise.all(runs.map(({ id }) => scheduler.runs.get(id)))
+  return found.filter((run) => run !== null)
 }
 
 function noRunMatched(query: RunQuery, time: string, option: string): BelfryError {

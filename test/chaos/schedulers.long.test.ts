@@ -93,8 +93,7 @@ test("when a scheduler is killed in the middle of its work, the other one takes 
   await until(() => orphans.every(({ runId }) => hasEnded(second!.lines, runId)), "the second takes over")
 
   const store = storeAt(place.address)
-  const page = { orderBy: "createdAt", before: null, limit: 100 } as const
-  const runs = await store.findRuns({ ids: orphans.map(({ runId }) => runId) }, page)
+  const runs = await store.readRuns(orphans.map(({ runId }) => runId))
   await store.close()
   for (const run of runs) assert.deepEqual([silentAttempts(run), run.attempt], [1, 2])
 })

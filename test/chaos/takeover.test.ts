@@ -34,8 +34,7 @@ describe.each(Object.entries(PLACES))("on %s", (_name, openPlace) => {
     second.process.kill("SIGTERM")
     assert.equal(await second.ended, 0)
 
-    const page = { orderBy: "createdAt", before: null, limit: 1 } as const
-    const [stored] = await store.findRuns({ ids: [run.id] }, page)
+    const [stored] = await store.readRuns([run.id])
     await store.close()
     assert.equal(stored!.state, "succeeded")
     assert.equal(silentAttempts({ attempts: stored!.attempts.slice(0, 1) }), 1, "the killed attempt is told")

@@ -37,6 +37,18 @@ async function withFailures(
 const states = async (shell: Terminal) =>
   (await shell.json<RunView[]>("run", "list")).map(({ state }) => state)
 
+describe("run list by filter", () => {
+  test("keeps to a time, a worker or a parent", async () => {
+    const shell = await withFailures()
+    const listed = async (...flags: string[]) => (await shell.json<RunView[]>("run", "list", ...flags)).length
+
+    assert.equal(await listed("--since", "1h", "--until", "0s"), 3)
+    assert.equal(await listed("--until", "1h"), 0)
+    assert.equal(await listed("--worker", "nobody"), 0)
+    assert.equal(await listed("--parent", "nothing"), 0)
+  })
+})
+
 describe("run retry and cancel by filter", () => {
   test("a dry run says which, and changes nothing", async () => {
     const shell = await withFailures()

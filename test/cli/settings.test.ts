@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { describe, test } from "vitest"
-import type { RunView, ScheduleView } from "../../src/index.ts"
+import type { RunSummaryView, RunView, ScheduleView } from "../../src/index.ts"
 import { terminal } from "./support.ts"
 
 describe("migrate", () => {
@@ -42,11 +42,12 @@ describe("settings of the command task", () => {
     await shell.shows(/Ctrl-C stops it/)
 
     await shell.run("s", "trigger", "m", "--wait")
-    const [run] = await shell.json<RunView[]>("run", "list")
+    const [{ id }] = await shell.json<[RunSummaryView]>("run", "list")
+    const run = await shell.json<RunView>("run", "get", id)
     shell.signal("SIGTERM")
     await ended
 
-    assert.equal((run!.details as { isCut: boolean }).isCut, true)
+    assert.equal((run.details as { isCut: boolean }).isCut, true)
   })
 
   test.each([

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "vitest"
+import { deletionOf } from "../../src/core/plan.ts"
 import { defineTask } from "../../src/index.ts"
 import type { Hint, Store } from "../../src/store/store.ts"
 import { Fleet } from "../support/fleet.ts"
@@ -22,7 +23,7 @@ async function losingStore(fleet: Fleet) {
   return {
     async lose() {
       const [stored] = await fleet.store.findSchedules({}, { afterId: null, limit: 1 })
-      await fleet.store.deleteSchedule("s", stored!.version)
+      await fleet.store.fire([deletionOf(stored!)])
     },
     async say(hint: Hint) {
       for (const tell of listeners) tell(hint)

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict"
 import type { Taking } from "belfry"
+import type { Store } from "belfry/store"
 import { describe, test } from "vitest"
 import { defineTask } from "../../src/index.ts"
 import { collectedLog } from "../support/collected-log.ts"
@@ -64,11 +65,11 @@ describe("one process", () => {
     await fleet.advance("3h30m")
     await schedules.create("in-time", { task: "noop", cron: "* * * * *" })
     let [isReadable, reads] = [false, 0]
-    const findOccurrences: typeof fleet.store.findOccurrences = (page) => {
+    const store = withLookUps(fleet.store, (read) => {
       reads++
-      return isReadable ? fleet.store.findOccurrences(page) : Promise.reject(new Error("too much to read"))
-    }
-    await fleet.started({ store: { ...fleet.store, findOccurrences }, tasks: [noop] })
+      return isReadable ? read() : Promise.reject(new Error("too much to read"))
+    })
+    await fleet.started({ store, tasks: [noop] })
 
     await fleet.advance("3m")
 
@@ -88,21 +89,21 @@ describe("one process", () => {
     for (let index = 0; index < 20; index++)
       await schedules.create(`behind-${index}`, { task: "noop", cron: "0 * * * *" })
     await fleet.advance("3h30m")
-    const findOccurrences: typeof fleet.store.findOccurrences = (page) => {
-      if (wire.count("findOccurrences") === 0) wire.breakDown()
-      return wire.store.findOccurrences(page)
-    }
+    const { findRuns } = withLookUps(wire.store, (read) => {
+      if (wire.count("findRuns") === 0) wire.breakDown()
+      return read()
+    })
     const dueSchedules: typeof fleet.store.dueSchedules = (request) => wire.store.dueSchedules(request)
     const now = () => wire.store.now()
     await fleet.started({
-      store: { ...fleet.store, findOccurrences, dueSchedules, now },
+      store: { ...fleet.store, findRuns, dueSchedules, now },
       tasks: [noop],
       logger,
     })
 
     await fleet.advance("1m")
 
-    assert.equal(wire.count("findOccurrences"), 1, "the other schedules don't try as well")
+    assert.equal(wire.count("findRuns"), 1, "the other schedules don't try as well")
     assert.ok(lines.some(({ message }) => message === "The store can't be read; trying again"))
     assert.ok(!lines.some(({ message }) => message.startsWith("What is recorded")))
     wire.mend()
@@ -119,11 +120,11 @@ describe("one process", () => {
       await schedules.create(`behind-${index}`, { task: "noop", cron: "0 * * * *" })
     await fleet.advance("3h30m")
     await schedules.create("in-time", { task: "noop", cron: "31 * * * *" })
-    const findOccurrences = async () => {
+    const store = withLookUps(fleet.store, async () => {
       await taking(fleet.clock, "3s")
       throw new Error("too slow")
-    }
-    await fleet.started({ store: { ...fleet.store, findOccurrences }, tasks: [noop], logger })
+    })
+    await fleet.started({ store, tasks: [noop], logger })
 
     await fleet.advance("90s")
 
@@ -140,8 +141,8 @@ describe("one process", () => {
       await schedules.create(`behind-${index}`, { task: "noop", cron: "0 * * * *" })
     await fleet.advance("3h30m")
     await schedules.create("in-time", { task: "noop", cron: "* * * * *" })
-    const findOccurrences = () => Promise.reject(new Error("too much to read"))
-    const { store, count } = faultyStore({ ...fleet.store, findOccurrences })
+    const failing = withLookUps(fleet.store, () => Promise.reject(new Error("too much to read")))
+    const { store, count } = faultyStore(failing)
     await fleet.started({ store, tasks: [noop] })
 
     await fleet.advance("3m")
@@ -312,3 +313,17 @@ describe("several processes", () => {
     assert.ok(runs.every((run) => run.startedAt?.getTime() === run.scheduledFor?.getTime()))
   })
 })
+
+/** The store, with another way to look up which occurrences have a record. */
+function withLookUps(
+  store: Store,
+  look: (read: () => ReturnType<Store["findRuns"]>) => ReturnType<Store["findRuns"]>,
+): Store {
+  return {
+    ...store,
+    findRuns: (filter, page) => {
+      const read = () => store.findRuns(filter, page)
+      return page.orderBy === "scheduledFor" ? look(read) : read()
+    },
+  }
+}

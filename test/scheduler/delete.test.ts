@@ -11,9 +11,9 @@ test("a schedule that changes at each try is given up, with its id", async () =>
   let tries = 0
   const moving: Store = {
     ...store,
-    deleteSchedule: async () => {
+    fire: async () => {
       tries++
-      return { outcome: "stale" }
+      return [{ outcome: "stale" }]
     },
   }
   const scheduler = createScheduler({ store: moving, tasks: [] })

@@ -111,6 +111,6 @@ async function outcomesOf(store: Store, tried: readonly string[]): Promise<reado
 }
 
 async function contentsOf(store: Store): Promise<unknown> {
-  const runs = await store.findRuns({}, { orderBy: "createdAt", before: null, limit: 1_000 })
+  const runs = await store.findRuns({}, { orderBy: "createdAt", after: null, limit: 1_000 })
   return [await store.findSchedules({}, { afterId: null, limit: 1_000 }), runs]
 }

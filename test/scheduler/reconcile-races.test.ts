@@ -97,7 +97,7 @@ test.each([
     await using fleet = new Fleet()
     await app(fleet, 0, { schedules: [at(0)] }).reconcile()
     const newer = () => app(fleet, 2, { schedules: declared }).reconcile()
-    const store = racingStore(fleet.store, "deleteSchedule", newer)
+    const store = racingStore(fleet.store, "fire", newer)
 
     const report = await app(fleet, 1, { store, schedules: [] }).reconcile()
 
@@ -110,7 +110,7 @@ test("a schedule that an older release has just updated is pruned by the newer o
   await using fleet = new Fleet()
   await app(fleet, 0, { schedules: [at(0)] }).reconcile()
   const older = () => app(fleet, 1, { schedules: [at(1)] }).reconcile()
-  const store = racingStore(fleet.store, "deleteSchedule", older)
+  const store = racingStore(fleet.store, "fire", older)
 
   const report = await app(fleet, 2, { store, schedules: [] }).reconcile()
 
@@ -122,7 +122,7 @@ test("a schedule that was deleted and made again by hand meanwhile isn't pruned"
   await using fleet = new Fleet()
   await app(fleet, 1, { schedules: [at(0)] }).reconcile()
   const { schedules } = fleet.node()
-  const store = racingStore(fleet.store, "deleteSchedule", async () => {
+  const store = racingStore(fleet.store, "fire", async () => {
     await schedules.delete("nightly")
     await schedules.create("nightly", { task, cron: "5 * * * *" })
   })
@@ -152,9 +152,11 @@ test.each([
   // A store where every swap of an existing schedule is too late.
   const store = new Proxy(fleet.store, {
     get: (target, name) =>
-      name === "putSchedule" || name === "deleteSchedule"
+      name === "putSchedule"
         ? async () => ({ outcome: "stale" })
-        : Reflect.get(target, name),
+        : name === "fire"
+          ? async (plans: readonly unknown[]) => plans.map(() => ({ outcome: "stale" }))
+          : Reflect.get(target, name),
   })
 
   await assert.rejects(app(fleet, 1, { store, ...options }).reconcile(), {

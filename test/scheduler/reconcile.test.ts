@@ -165,7 +165,7 @@ test("an operator's change to a declared schedule stays, visibly, until the code
 test("a fire in the middle of reconciling keeps nothing from being pruned", async () => {
   await using fleet = new Fleet()
   await app(fleet).reconcile()
-  const racing = racingStore(fleet.store, "deleteSchedule", () => fleet.node().schedules.skip("daily"))
+  const racing = racingStore(fleet.store, "fire", () => fleet.node().schedules.skip("daily"))
 
   const report = await app(fleet, { store: racing, schedules: [hourly] }).reconcile()
 

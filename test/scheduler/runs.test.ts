@@ -56,6 +56,50 @@ test("lists are newest first, filtered, and read page by page", async () => {
   assert.deepEqual(await ids({ before: second!, limit: 2 }), ["r3", "r2"])
 })
 
+test("lists keep to a time, the beginning of an id, a worker or a parent", async () => {
+  await using fleet = new Fleet()
+  const node = await fleet.started({ tasks: [task, endless] })
+  for (let index = 0; index < 4; index++) {
+    await node.enqueue(task, undefined, { id: `${index % 2 === 0 ? "even" : "odd"}-${index}` })
+    await fleet.advance("1s")
+  }
+  await node.enqueue(endless, undefined, { id: "held" })
+  await fleet.advance("1s")
+  const second = (count: number) => new Date(Date.parse("2026-01-01T00:00:00Z") + count * 1_000)
+  const ids = async (query?: Parameters<typeof node.runs.list>[0]) =>
+    (await node.runs.list(query)).map(({ id }) => id)
+
+  assert.deepEqual(await ids({ since: second(2) }), ["held", "odd-3", "even-2"])
+  assert.deepEqual(await ids({ until: second(2) }), ["odd-1", "even-0"])
+  assert.deepEqual(await ids({ since: second(1), until: second(3) }), ["even-2", "odd-1"])
+  assert.deepEqual(await ids({ idPrefix: "even-" }), ["even-0", "even-2"])
+  const [first] = await node.runs.list({ idPrefix: "even-", limit: 1 })
+  assert.deepEqual(await ids({ idPrefix: "even-", before: first! }), ["even-2"])
+  const { workerId } = (await node.runs.get("held"))!
+  assert.deepEqual(await ids({ worker: workerId! }), ["held"])
+  assert.deepEqual(await ids({ parent: "even-0" }), [])
+})
+
+test("a list is of summaries: the beginning of what was said, and nothing that may be large", async () => {
+  await using fleet = new Fleet()
+  const wordy = defineTask({
+    name: "wordy",
+    run: () => ({ success: true, message: "é".repeat(1_000), details: [1] }),
+  })
+  const node = await fleet.started({ tasks: [wordy] })
+  await node.enqueue(wordy, undefined, { id: "r" })
+  await fleet.advance("1s")
+
+  const [summary] = await node.runs.list()
+  const whole = (await node.runs.get("r"))!
+
+  assert.equal(summary!.message, "é".repeat(200))
+  assert.equal(whole.message, "é".repeat(1_000))
+  const { payload: _, details, attempts, ...rest } = whole
+  assert.deepEqual([details, attempts.length], [[1], 1])
+  assert.deepEqual({ ...summary, message: rest.message }, rest)
+})
+
 test("counts are by state", async () => {
   await using fleet = new Fleet()
   const node = await fleet.started({ tasks: [task, failing] })
@@ -214,7 +258,7 @@ test("a store that is still away when the waiting is over is said, with the run 
   const wire = faultyStore(fleet.store)
   const client = fleet.node({ store: wire.store })
   await client.enqueue(task, undefined, { id: "r" })
-  wire.breakDown("findRuns")
+  wire.breakDown("readRuns")
 
   await assert.rejects(fleet.until(client.runs.wait("r", { timeout: "1m" })), {
     code: "BELFRY_STORE_UNAVAILABLE",

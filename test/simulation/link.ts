@@ -29,7 +29,7 @@ export const CALM: Weather = {
 /** Every store call has a deadline; a call that isn't answered by then is a fault. */
 const DEADLINE_MS = 5_000
 
-const OF_SCHEDULES = new Set(["putSchedule", "deleteSchedule", "dueSchedules", "fire", "findSchedules"])
+const OF_SCHEDULES = new Set(["putSchedule", "dueSchedules", "fire", "findSchedules"])
 
 export interface LinkContext {
   readonly timeline: Timeline
@@ -70,7 +70,6 @@ export function linkTo(store: Store, context: LinkContext): Store {
     now: () => call("now", () => store.now()),
     listen: (onHint) => store.listen((hint) => context.weather.isDown || context.deliver(() => onHint(hint))),
     putSchedule: (...args) => call("putSchedule", () => store.putSchedule(...args)),
-    deleteSchedule: (...args) => call("deleteSchedule", () => store.deleteSchedule(...args)),
     dueSchedules: (...args) => call("dueSchedules", () => store.dueSchedules(...args)),
     fire: (...args) => call("fire", () => store.fire(...args)),
     enqueue: (...args) => call("enqueue", () => store.enqueue(...args)),
@@ -81,8 +80,8 @@ export function linkTo(store: Store, context: LinkContext): Store {
     appendLogs: (...args) => call("appendLogs", () => store.appendLogs(...args)),
     readLogs: (...args) => call("readLogs", () => store.readLogs(...args)),
     findSchedules: (...args) => call("findSchedules", () => store.findSchedules(...args)),
-    findOccurrences: (...args) => call("findOccurrences", () => store.findOccurrences(...args)),
     findRuns: (...args) => call("findRuns", () => store.findRuns(...args)),
+    readRuns: (...args) => call("readRuns", () => store.readRuns(...args)),
     countRuns: (...args) => call("countRuns", () => store.countRuns(...args)),
     findWorkers: (...args) => call("findWorkers", () => store.findWorkers(...args)),
   }

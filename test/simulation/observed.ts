@@ -1,3 +1,4 @@
+import type { FirePlan } from "../../src/core/plan.ts"
 import type { Store } from "../../src/store/store.ts"
 import type { Observer } from "./observer.ts"
 
@@ -19,12 +20,6 @@ export function observed(store: Store, observer: Observer): Store {
         else if (ifVersion !== null) observer.findings.note("edit raced")
         return swap
       }),
-    deleteSchedule: (id, ifVersion) =>
-      inOrder(async () => {
-        const swap = await store.deleteSchedule(id, ifVersion)
-        if (swap.outcome === "done") observer.onDelete(id)
-        return swap
-      }),
     dueSchedules: async (request) => {
       const read = await store.dueSchedules(request)
       observer.onRead(read.now)
@@ -39,7 +34,8 @@ export function observed(store: Store, observer: Observer): Store {
         const versions = new Map(after.map(({ id, version }) => [id, version]))
         answers.forEach((answer, index) => {
           const plan = plans[index]!
-          if (answer.outcome === "done")
+          if (answer.outcome === "done" && isDeletion(plan)) observer.onDelete(plan.scheduleId)
+          else if (answer.outcome === "done")
             observer.onFire(plan, answer.created, now, versions.get(plan.scheduleId) ?? 0)
           else observer.findings.note(answer.outcome === "held" ? "fire held" : "race lost")
         })
@@ -79,4 +75,9 @@ export function observed(store: Store, observer: Observer): Store {
         return answers
       }),
   }
+}
+
+/** By somebody, and not because it is finished. */
+function isDeletion({ progress, isSteered, runs }: FirePlan): boolean {
+  return progress === null && isSteered === true && runs.length === 0
 }

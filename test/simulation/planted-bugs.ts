@@ -235,11 +235,11 @@ export const PLANTED_BUGS: Readonly<Record<string, Planted>> = {
           isRange(run) ? { ...run, id: runIdOf(run.scheduleId!, run.scheduledFor!) } : run,
         ),
       })),
-      findOccurrences: async () => [],
+      ...withoutRecords(store),
     }),
   },
   "M22 a range counts what was fired from memory": {
-    inProcess: (store) => ({ ...store, findOccurrences: async () => [] }),
+    inProcess: (store) => ({ ...store, ...withoutRecords(store) }),
   },
   "M23 a process that fires from memory records what it is too late for": {
     inProcess: (store) => ({
@@ -323,8 +323,13 @@ function pausedFromTheStart(plan: FirePlan): FirePlan {
   return { ...plan, runs: [range, ...plan.runs.slice(last + 1)] }
 }
 
+/** Nobody learns which occurrences have a record already. */
+function withoutRecords(store: Store): Pick<Store, "findRuns"> {
+  return { findRuns: async (filter, page) => (page.from === undefined ? store.findRuns(filter, page) : []) }
+}
+
 function find(store: Store, id: string): Promise<readonly Run[]> {
-  return store.findRuns({ ids: [id] }, { orderBy: "createdAt", before: null, limit: 1 })
+  return store.readRuns([id])
 }
 
 function withPlans(store: Store, change: (plan: FirePlan) => FirePlan): Store {
@@ -341,10 +346,9 @@ async function nothingDue(store: Store) {
 
 /** Gives out what another worker holds, as a claim by a fast clock would. */
 async function takeRunning(store: Store, workerId: string, world: WorldClock): Promise<readonly Run[]> {
-  const [run] = await store.findRuns(
-    { states: ["running"] },
-    { orderBy: "createdAt", before: null, limit: 1 },
-  )
+  const page = { orderBy: "createdAt", after: null, limit: 1 } as const
+  const [newest] = await store.findRuns({ states: ["running"] }, page)
+  const [run] = newest === undefined ? [] : await find(store, newest.id)
   if (run === undefined || run.workerId === workerId) return []
   return [
     {

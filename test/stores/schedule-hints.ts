@@ -2,7 +2,7 @@ import type { Hint, Store } from "belfry/store"
 import { expect, test } from "vitest"
 import { progressOf } from "../../src/core/plan.ts"
 import { aPlan, aSchedule } from "../../src/store/laws/factories.ts"
-import { created } from "../../src/store/laws/steps.ts"
+import { created, deleteSchedule } from "../../src/store/laws/steps.ts"
 
 export interface HintLab {
   readonly writer: Store
@@ -24,7 +24,7 @@ export function proveScheduleHints(open: () => Promise<HintLab>): void {
     ])
     expect(await hears()).toContain("schedules")
     const [paused] = await writer.findSchedules({}, { afterId: null, limit: 1 })
-    expect(await writer.deleteSchedule(paused!.id, paused!.version)).toMatchObject({ outcome: "done" })
+    expect(await deleteSchedule(writer, paused!)).toMatchObject({ outcome: "done" })
     expect(await hears()).toContain("schedules")
   })
 }

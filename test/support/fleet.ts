@@ -62,8 +62,10 @@ export class Fleet {
 
   /** Everything in the store, oldest first, skips included. */
   async runs(): Promise<readonly RunView[]> {
-    const runs = await this.node().runs.list({ limit: 1_000 })
-    return runs.toReversed()
+    const { runs } = this.node()
+    const listed = await runs.list({ limit: 1_000 })
+    const whole = await Promise.all(listed.map(({ id }) => runs.get(id)))
+    return whole.filter((run) => run !== null).toReversed()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -6,9 +6,15 @@ const IDS = { ...ID, name: "ids", words: "the runs' ids, or their beginnings", i
 const FILTERS: readonly OptionSpec[] = [
   { flags: "--schedule <key>", words: "only of this schedule" },
   { flags: "--task <name>", words: "only of this task" },
+  { flags: "--parent <run>", words: "only those that are part of this run" },
+  { flags: "--worker <id>", words: "only those that this worker holds" },
   { flags: "--status <state>", words: "only in this state", choices: RUN_STATES },
   { flags: "--since <time>", words: "only those made since, such as 24h or yesterday" },
-  { flags: "--error <pattern>", words: "only those whose error matches the regular expression" },
+  { flags: "--until <time>", words: "only those made before, such as 1h or today" },
+  {
+    flags: "--error <pattern>",
+    words: "only those the first 200 characters of whose error match the regular expression",
+  },
 ]
 const SOME_IDS = {
   ...IDS,

@@ -1,13 +1,13 @@
 import { hashText } from "../../core/hash.ts"
 import type { Scheduler } from "../../scheduler/scheduler.ts"
-import type { LogLineView, RunView } from "../../scheduler/views.ts"
+import type { LogLineView, RunSummaryView } from "../../scheduler/views.ts"
 import type { Call } from "../command.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
 import { allSchedules } from "../lookups.ts"
 import { hint, jsonLine, paintOf } from "../output.ts"
 import { cutTo, printable } from "../printable.ts"
 import { Refusal } from "../refusal.ts"
-import { readRuns, runFilterOf } from "../run-filter.ts"
+import { pastTimeOf, readRuns, runFilterOf } from "../run-filter.ts"
 import { withScheduler } from "../session.ts"
 import type { Colour } from "../table.ts"
 import { untilInterrupted } from "../waiting.ts"
@@ -59,27 +59,26 @@ class Tailing {
     this.#call = call
     this.#scheduler = scheduler
     this.#keys = keys
-    const { since } = runFilterOf(call)
-    this.#since = Number.isFinite(since) ? since : call.io.clock.now() - HOUR_MS
+    this.#since = pastTimeOf(call, "since") ?? call.io.clock.now() - HOUR_MS
     this.#isWanted = wantedBy(call)
   }
 
   /** What is new, in the order it was written. */
   async look(): Promise<readonly string[]> {
-    const { query } = runFilterOf(this.#call)
-    const filter = { query, since: this.#since, error: null }
+    const { since: _, ...anyAge } = runFilterOf(this.#call).query
+    const filter = { query: { ...anyAge, since: this.#since }, error: null }
     const recent = await readRuns(this.#scheduler, filter, RUNS_MAX)
     // Those that began long ago and still write.
-    const running = await this.#scheduler.runs.list({ ...query, state: "running", limit: RUNS_MAX })
+    const running = await this.#scheduler.runs.list({ ...anyAge, state: "running", limit: RUNS_MAX })
     const runs = new Map([...recent, ...running].map((run) => [run.id, run]))
-    const found: { run: RunView; line: LogLineView }[] = []
+    const found: { run: RunSummaryView; line: LogLineView }[] = []
     for (const run of runs.values()) for (const line of await this.#news(run)) found.push({ run, line })
     return found
       .sort((a, b) => a.line.at.getTime() - b.line.at.getTime())
       .map(({ run, line }) => prefixed(this.#call, run, line))
   }
 
-  async #news(run: RunView): Promise<readonly LogLineView[]> {
+  async #news(run: RunSummaryView): Promise<readonly LogLineView[]> {
     if (this.#keys !== null && !this.#keys.has(run.scheduleId ?? "")) return []
     const { last, isDone } = this.#read.get(run.id) ?? { last: null, isDone: false }
     if (isDone || run.state === "pending" || run.state === "skipped") return []
@@ -93,7 +92,7 @@ const WIDTH = 24
 const COLOURS: readonly Colour[] = ["cyan", "green", "yellow", "blue"]
 
 /** The same schedule always has the same colour. */
-function prefixed(call: Call, run: RunView, line: LogLineView): string {
+function prefixed(call: Call, run: RunSummaryView, line: LogLineView): string {
   const name = run.scheduleId ?? run.task
   if (call.flags.isOn("json"))
     return jsonLine({ runId: run.id, scheduleId: run.scheduleId, task: run.task, ...line })

@@ -1,5 +1,5 @@
 import type { Scheduler } from "../../scheduler/scheduler.ts"
-import type { RunView } from "../../scheduler/views.ts"
+import type { RunSummaryView } from "../../scheduler/views.ts"
 import type { Call } from "../command.ts"
 import type { ExitCode } from "../exit-codes.ts"
 import { formatOf, hint, jsonLine, pickedFrom, showAll } from "../output.ts"
@@ -29,11 +29,11 @@ export async function listRuns(call: Call): Promise<ExitCode | undefined> {
 async function watchRuns(
   call: Call,
   scheduler: Scheduler,
-  first: readonly RunView[],
+  first: readonly RunSummaryView[],
   filter: RunFilter,
 ): Promise<ExitCode> {
   const seen = new Map<string, string>()
-  const tell = async (runs: readonly RunView[]) => {
+  const tell = async (runs: readonly RunSummaryView[]) => {
     const changed = [...runs].reverse().filter((run) => seen.get(run.id) !== stampOf(run))
     for (const run of changed) seen.set(run.id, stampOf(run))
     if (changed.length === 0) return
@@ -49,6 +49,6 @@ async function watchRuns(
   })
 }
 
-function stampOf(run: RunView): string {
+function stampOf(run: RunSummaryView): string {
   return `${run.state} ${run.attempt}`
 }

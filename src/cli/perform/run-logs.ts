@@ -5,7 +5,7 @@ import { EXIT, type ExitCode } from "../exit-codes.ts"
 import { runOf } from "../lookups.ts"
 import { hint, jsonLine, paintOf } from "../output.ts"
 import { printable, printableLines } from "../printable.ts"
-import { sinceOf } from "../run-filter.ts"
+import { pastTimeOf } from "../run-filter.ts"
 import { withScheduler } from "../session.ts"
 import type { Colour } from "../table.ts"
 import { untilInterrupted } from "../waiting.ts"
@@ -47,7 +47,7 @@ export function followLog(
   }
 }
 
-export function isOver({ state }: RunView): boolean {
+export function isOver({ state }: Pick<RunView, "state">): boolean {
   return state !== "pending" && state !== "running"
 }
 
@@ -77,7 +77,7 @@ const LEVELS = ["debug", "info", "warn", "error"] as const
 export function wantedBy(call: Call): (line: LogLineView) => boolean {
   const { flags } = call
   const attempt = flags.whole("attempt")
-  const since = sinceOf(call) ?? Number.NEGATIVE_INFINITY
+  const since = pastTimeOf(call, "since") ?? Number.NEGATIVE_INFINITY
   const least = LEVELS.indexOf(flags.choice("level", LEVELS) ?? "debug")
   return (line) =>
     (attempt === undefined || line.attempt === attempt) &&

@@ -1,7 +1,7 @@
 import { BelfryError } from "../../core/errors.ts"
 import type { RunState } from "../../core/run.ts"
 import type { Scheduler } from "../../scheduler/scheduler.ts"
-import type { RunView } from "../../scheduler/views.ts"
+import type { RunSummaryView } from "../../scheduler/views.ts"
 import type { Call } from "../command.ts"
 import { confirm } from "../confirm.ts"
 import { payloadFrom } from "../definition-flags.ts"
@@ -21,7 +21,7 @@ interface Steering {
   /** The states it can be done in; a filter that says none means the first ones. */
   readonly from: readonly RunState[]
   readonly unsaid: readonly RunState[]
-  steer(scheduler: Scheduler, run: RunView): Promise<RunView>
+  steer(scheduler: Scheduler, run: RunSummaryView): Promise<RunSummaryView>
 }
 
 export async function retryRuns(call: Call): Promise<ExitCode | undefined> {
@@ -80,23 +80,27 @@ async function steerEach(call: Call, steering: Steering): Promise<ExitCode | und
   })
 }
 
-async function named(call: Call, scheduler: Scheduler): Promise<readonly RunView[]> {
+async function named(call: Call, scheduler: Scheduler): Promise<readonly RunSummaryView[]> {
   if (hasRunFilter(call))
     throw new Refusal(EXIT.usage, "Ids and a filter exclude each other.", "Leave one of them out.")
-  const runs: RunView[] = []
+  const runs: RunSummaryView[] = []
   for (const id of call.args) runs.push(await runOf(scheduler, id))
   return runs
 }
 
 const LIMIT = 1_000
 
-async function filtered(call: Call, scheduler: Scheduler, steering: Steering): Promise<readonly RunView[]> {
+async function filtered(
+  call: Call,
+  scheduler: Scheduler,
+  steering: Steering,
+): Promise<readonly RunSummaryView[]> {
   const { verb, from, unsaid } = steering
   if (!hasRunFilter(call))
     throw new Refusal(
       EXIT.usage,
       "No run was named.",
-      "Name ids, or say which: --schedule, --task, --status, --since or --error.",
+      "Name ids, or say which: --schedule, --task, --worker, --status, --since, --until or --error.",
     )
   const filter = runFilterOf(call)
   const { state = unsaid } = filter.query
@@ -117,7 +121,7 @@ const PAST = { retry: "retried", cancel: "cancelled", release: "released" } as c
 const TOLD = 5
 
 /** What is about to happen, before anybody is asked. */
-function tellSome(call: Call, runs: readonly RunView[]): void {
+function tellSome(call: Call, runs: readonly RunSummaryView[]): void {
   for (const { id, state } of runs.slice(0, TOLD)) hint(call, `  ${id} (${state})`)
   if (runs.length > TOLD) hint(call, `  and ${runs.length - TOLD} more`)
 }
@@ -126,11 +130,11 @@ function tellSome(call: Call, runs: readonly RunView[]): void {
 async function perform(
   call: Call,
   scheduler: Scheduler,
-  runs: readonly RunView[],
+  runs: readonly RunSummaryView[],
   { verb, steer }: Steering,
-): Promise<{ steered: readonly RunView[]; refused: readonly BelfryError[] }> {
+): Promise<{ steered: readonly RunSummaryView[]; refused: readonly BelfryError[] }> {
   const progress = progressOf(call, verb)
-  const steered: RunView[] = []
+  const steered: RunSummaryView[] = []
   const refused: BelfryError[] = []
   for (const [index, run] of runs.entries()) {
     try {
@@ -148,7 +152,7 @@ async function perform(
 }
 
 /** Under the overlap policy `skip` a schedule has one unfinished run at a time: says which one is in the way. */
-async function explained(scheduler: Scheduler, run: RunView, error: unknown): Promise<unknown> {
+async function explained(scheduler: Scheduler, run: RunSummaryView, error: unknown): Promise<unknown> {
   const isHeld = error instanceof BelfryError && error.code === "BELFRY_RUN_HELD"
   if (!isHeld || run.scheduleId === null) return error
   const [other] = await scheduler.runs.list({
@@ -166,7 +170,7 @@ function tellRefused(
   call: Call,
   about: {
     verb: Steering["verb"]
-    steered: readonly RunView[]
+    steered: readonly RunSummaryView[]
     refused: readonly BelfryError[]
     of: number
   },
@@ -178,7 +182,12 @@ function tellRefused(
 }
 
 /** A run's payload is part of what it is: another payload is another run, for the same occurrence. */
-async function runAnew(call: Call, scheduler: Scheduler, run: RunView, payload: unknown): Promise<RunView> {
+async function runAnew(
+  call: Call,
+  scheduler: Scheduler,
+  run: RunSummaryView,
+  payload: unknown,
+): Promise<RunSummaryView> {
   const { by } = becauseOf(call)
   const { scheduleId, scheduledFor } = run
   const isStored = scheduleId !== null && (await scheduler.schedules.get(scheduleId)) !== null

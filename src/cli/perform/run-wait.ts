@@ -1,5 +1,5 @@
 import type { Scheduler } from "../../scheduler/scheduler.ts"
-import type { RunView } from "../../scheduler/views.ts"
+import type { RunSummaryView } from "../../scheduler/views.ts"
 import type { Call } from "../command.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
 import { runOf } from "../lookups.ts"
@@ -22,7 +22,7 @@ export async function waitForRuns(call: Call): Promise<ExitCode> {
   return withScheduler(call, async ({ scheduler }) => {
     const ids: string[] = []
     for (const id of call.args) ids.push((await runOf(scheduler, id)).id)
-    const done = new Map<string, RunView>()
+    const done = new Map<string, RunSummaryView>()
     const late = deadlineOf(call)
     const code = await untilInterrupted(call, 250, async () => {
       for (const id of ids.filter((each) => !done.has(each))) {
@@ -73,7 +73,7 @@ export async function followRun(
   return worstOf([run])
 }
 
-function statusLine(call: Call, run: RunView): string {
+function statusLine(call: Call, run: RunSummaryView): string {
   const { state, id, attempt } = run
   const head = paintOf(call)(stateColour(state), `${stateIcon(state)} ${state}`)
   const took = tookWords(run, call.io.clock.now())
@@ -88,7 +88,7 @@ function deadlineOf({ flags, io }: Call): () => boolean {
   return () => io.clock.monotonic() >= until
 }
 
-function worstOf(runs: readonly RunView[]): ExitCode {
+function worstOf(runs: readonly RunSummaryView[]): ExitCode {
   if (runs.some(({ state }) => state === "failed")) return EXIT.runFailed
   return runs.every(({ state }) => state === "succeeded") ? EXIT.done : EXIT.runEnded
 }

@@ -1,4 +1,4 @@
-import type { RunView } from "../../scheduler/views.ts"
+import type { RunSummaryView } from "../../scheduler/views.ts"
 import type { Call } from "../command.ts"
 import { hint, type Shown, showAll } from "../output.ts"
 import { readRuns, runFilterOf } from "../run-filter.ts"
@@ -21,10 +21,10 @@ interface Stat {
 }
 
 export async function showStats(call: Call): Promise<undefined> {
-  const asked = runFilterOf(call)
-  const since = Number.isFinite(asked.since) ? asked.since : call.io.clock.now() - DAY_MS
+  const { query, error } = runFilterOf(call)
+  const since = call.io.clock.now() - DAY_MS
   await withScheduler(call, async ({ scheduler }) => {
-    const runs = await readRuns(scheduler, { ...asked, since }, RUNS_MAX)
+    const runs = await readRuns(scheduler, { query: { since, ...query }, error }, RUNS_MAX)
     if (runs.length === RUNS_MAX) hint(call, `Only of the newest ${RUNS_MAX} runs.`)
     const stats = [...grouped(runs)]
       .map(([name, own]) => statOf(name, own))
@@ -34,10 +34,10 @@ export async function showStats(call: Call): Promise<undefined> {
   return undefined
 }
 
-const nameOf = ({ scheduleId, task }: RunView) => scheduleId ?? `(${task})`
+const nameOf = ({ scheduleId, task }: RunSummaryView) => scheduleId ?? `(${task})`
 
-function grouped(runs: readonly RunView[]): ReadonlyMap<string, readonly RunView[]> {
-  const found = new Map<string, RunView[]>()
+function grouped(runs: readonly RunSummaryView[]): ReadonlyMap<string, readonly RunSummaryView[]> {
+  const found = new Map<string, RunSummaryView[]>()
   for (const run of runs) {
     const own = found.get(nameOf(run))
     if (own === undefined) found.set(nameOf(run), [run])
@@ -46,15 +46,14 @@ function grouped(runs: readonly RunView[]): ReadonlyMap<string, readonly RunView
   return found
 }
 
-function statOf(name: string, runs: readonly RunView[]): Stat {
-  const count = (state: RunView["state"]) => runs.filter((run) => run.state === state).length
+function statOf(name: string, runs: readonly RunSummaryView[]): Stat {
+  const count = (state: RunSummaryView["state"]) => runs.filter((run) => run.state === state).length
   const took = runs.filter(({ state }) => state === "succeeded").flatMap(({ durationMs }) => durationMs ?? [])
-  const late = runs.flatMap(({ scheduledFor, attempts, startedAt, triggeredBy }) => {
-    const began = attempts[0]?.startedAt ?? startedAt
-    const isOnTime = triggeredBy === "schedule" || triggeredBy === "catchup"
-    return !isOnTime || scheduledFor === null || began === null
+  const late = runs.flatMap(({ scheduledFor, attempt, startedAt, triggeredBy }) => {
+    const isOnTime = (triggeredBy === "schedule" || triggeredBy === "catchup") && attempt === 1
+    return !isOnTime || scheduledFor === null || startedAt === null
       ? []
-      : Math.max(0, began.getTime() - scheduledFor.getTime())
+      : Math.max(0, startedAt.getTime() - scheduledFor.getTime())
   })
   return {
     name,

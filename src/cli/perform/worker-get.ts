@@ -1,4 +1,4 @@
-import type { RunView, WorkerView } from "../../scheduler/views.ts"
+import type { RunSummaryView, WorkerView } from "../../scheduler/views.ts"
 import type { Call } from "../command.ts"
 import { EXIT } from "../exit-codes.ts"
 import { type Fact, formatFacts } from "../facts.ts"
@@ -13,8 +13,7 @@ import { allWorkers, workerRows, workerStateWords } from "../worker-rows.ts"
 export async function getWorker(call: Call): Promise<undefined> {
   await withScheduler(call, async ({ scheduler }) => {
     const worker = workerNamed(await allWorkers(scheduler), call.args[0]!)
-    const running = await scheduler.runs.list({ state: "running", limit: 1_000 })
-    const held = running.filter(({ workerId }) => workerId === worker.id)
+    const held = await scheduler.runs.list({ worker: worker.id, limit: 1_000 })
     if (isForPeople(call)) return describe(call, worker, held)
     if (isStructured(formatOf(call)))
       return showRecord(call, { ...worker, runs: held.map(({ id }) => id) }, formatOf(call))
@@ -38,7 +37,7 @@ function workerNamed(workers: readonly WorkerView[], id: string): WorkerView {
   throw new Refusal(EXIT.notFound, `There is no worker "${id}".`, "See which there are: belfry worker list")
 }
 
-function describe(call: Call, worker: WorkerView, held: readonly RunView[]): void {
+function describe(call: Call, worker: WorkerView, held: readonly RunSummaryView[]): void {
   const { io } = call
   const now = io.clock.now()
   const paint = paintOf(call)

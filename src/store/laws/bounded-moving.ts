@@ -1,5 +1,6 @@
 import assert from "node:assert/strict"
-import { type Run, succeed } from "../../core/run.ts"
+import { succeed } from "../../core/run.ts"
+import type { RunSummary } from "../../core/run-summary.ts"
 import type { ClaimRequest } from "../store.ts"
 import { aClaim, aRun, aSkip, LONG_MS, MOMENT_MS } from "./factories.ts"
 import { lawCase } from "./law.ts"
@@ -50,7 +51,7 @@ function claimOf(task: string): ClaimRequest {
   return aClaim({ tasks: [{ name: task, leaseMs: LONG_MS }] })
 }
 
-function assertAllIn(page: readonly Run[], ids: readonly string[]): void {
+function assertAllIn(page: readonly RunSummary[], ids: readonly string[]): void {
   const found = new Set(idsOf(page))
   const missing = ids.filter((id) => !found.has(id))
   assert.deepEqual(missing, [], `${page.length} runs are found, and these are not among them`)

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict"
 import { DEFAULT_RETRY } from "../../core/backoff.ts"
 import { cancel, fail, type NewRun, succeed } from "../../core/run.ts"
-import type { OccurrenceRecord, RunFilter, ScheduleFilter, Store } from "../store.ts"
 import { AN_INSTANT, aClaim, aRun, aRunOf, aSchedule, aSkip, MOMENT_MS } from "./factories.ts"
 import { lawCase } from "./law.ts"
-import { aPage, created, enqueued, idsOf, pagedRuns, runById, running, sorted } from "./steps.ts"
+import { aPage, created, enqueued, idsOf, pagedRuns, runById, sorted } from "./steps.ts"
 
 const NOTHING = { message: null, details: null }
 
@@ -55,54 +54,60 @@ export const BOUNDED_PAGES = [
     const byOccurrence = idsOf(await pagedRuns(store, {}, { orderBy: "scheduledFor", limit: 2 }))
     assert.deepEqual(byOccurrence, ["at1", ...sorted(idsOf(same)).toReversed(), "at-1"])
   }),
-  lawCase("Occurrences of a schedule come newest first, page after page, each once", async (store) => {
+  lawCase("Runs come by id, ascending, if that is asked for, page after page", async (store) => {
+    const ids = ["b/2", "b/10", "B", "b", "a", "c", "-", "_"]
+    await store.enqueue(ids.map((id) => aRun({ id })))
+
+    for (const limit of [1, 3, 100]) {
+      const found = idsOf(await pagedRuns(store, {}, { orderBy: "id", limit }))
+      assert.deepEqual(found, sorted(ids), `${limit} a page`)
+    }
+    const beginning = idsOf(await pagedRuns(store, { idPrefix: "b" }, { orderBy: "id", limit: 1 }))
+    assert.deepEqual(beginning, ["b", "b/10", "b/2"])
+  }),
+  lawCase("A page keeps to its bounds: from the first instant to before the last", async (store) => {
+    const at = (ms: number) => aRun({ id: `at${ms}`, scheduledFor: AN_INSTANT + ms })
+    await store.enqueue([at(0), at(1), at(2), at(3), at(4)])
+
+    const found = async (bounds: { from?: number; until?: number }, limit = 10) =>
+      idsOf(await pagedRuns(store, {}, { orderBy: "scheduledFor", limit, ...boundsAt(bounds) }))
+
+    for (const limit of [1, 2, 10]) {
+      assert.deepEqual(await found({ from: 2 }, limit), ["at4", "at3", "at2"])
+      assert.deepEqual(await found({ until: 2 }, limit), ["at1", "at0"])
+      assert.deepEqual(await found({ from: 1, until: 4 }, limit), ["at3", "at2", "at1"])
+      assert.deepEqual(await found({ from: 5 }, limit), [])
+    }
+  }),
+  lawCase("The occurrences of a schedule are found by their time, whatever became of them", async (store) => {
     await created(store, aSchedule({ id: "s" }))
     const run = (id: string, ms: number, over: Partial<NewRun> = {}) =>
       aRunOf("s", { id, scheduledFor: AN_INSTANT + ms, ...over })
     const missed = { from: AN_INSTANT + 3, until: AN_INSTANT + 5, count: 3 }
     await store.enqueue([
-      run("settled", 0),
+      run("before", 0),
       run("a", 1),
       run("b", 1),
       run("c", 1, { state: "skipped", reason: "overlap" }),
       run("range", 5, { state: "skipped", reason: "missed", missed }),
-      run("alone", 6, { liveKey: "schedule:s", concurrencyLimit: 1 }),
+      run("alone", 6, { liveKey: "schedule:s", concurrencyLimit: null }),
       aRunOf("other", { id: "of another", scheduledFor: AN_INSTANT + 7 }),
       aRunOf("s", { id: "of no occurrence" }),
     ])
     const all = ["alone", "range", "c", "b", "a"]
+    const page = { orderBy: "scheduledFor", from: AN_INSTANT + 1 } as const
 
     for (const limit of [1, 2, 3, 4, 10]) {
-      const found: OccurrenceRecord[] = []
-      for (let pages = 0; pages <= all.length; pages++) {
-        const last = found.at(-1)
-        const before = last === undefined ? null : { at: last.scheduledFor, id: last.id }
-        const page = await store.findOccurrences({ scheduleId: "s", after: AN_INSTANT, before, limit })
-        assert.ok(page.length <= limit)
-        found.push(...page)
-      }
+      const found = await pagedRuns(store, { scheduleId: "s" }, { ...page, limit })
       assert.deepEqual(idsOf(found), all, `${limit} a page`)
-      assert.deepEqual(found[1], {
-        ...{ id: "range", state: "skipped", scheduledFor: AN_INSTANT + 5, missed },
-      })
+      assert.deepEqual(found[1]!.missed, missed)
     }
-  }),
-  lawCase("An occurrence is found whatever becomes of its run", async (store) => {
-    await created(store, aSchedule({ id: "s" }))
-    const run = await running(
-      store,
-      aRunOf("s", { id: "r", scheduledFor: AN_INSTANT, liveKey: "schedule:s", concurrencyLimit: 1 }),
-    )
-    const page = { scheduleId: "s", after: AN_INSTANT - 1, before: null, limit: 5 }
-
-    assert.deepEqual(
-      (await store.findOccurrences(page)).map(({ id, state }) => [id, state]),
-      [["r", "running"]],
-    )
-    await store.transition([succeed(run, NOTHING)])
-    assert.deepEqual(await store.findOccurrences(page), [
-      { id: "r", state: "succeeded", scheduledFor: AN_INSTANT, missed: null },
-    ])
+    const { runs } = await store.claim(aClaim())
+    const statesOf = async () =>
+      (await pagedRuns(store, { scheduleId: "s" }, page)).map(({ id, state }) => [id, state])[0]
+    assert.deepEqual(await statesOf(), ["alone", "running"])
+    await store.transition([succeed(runs.find(({ id }) => id === "alone")!, NOTHING)])
+    assert.deepEqual(await statesOf(), ["alone", "succeeded"])
   }),
   lawCase("Runs are ordered by the instant named, and those without it are left out", async (store, lab) => {
     await store.enqueue([
@@ -126,81 +131,6 @@ export const BOUNDED_PAGES = [
       idsOf(byCompletion),
     )
   }),
-  lawCase("Every part of a schedule filter must hold, and an empty list matches nothing", async (store) => {
-    await created(store, aSchedule({ id: "a", task: "report", owner: "billing", tags: ["x", "y"] }))
-    await created(store, aSchedule({ id: "b", task: "report", owner: "ops", tags: ["y", "long y"] }))
-    await created(store, aSchedule({ id: "c", task: "vacuum", owner: null, tags: [] }))
-
-    const expected: readonly [ScheduleFilter, readonly string[]][] = [
-      [{}, ["a", "b", "c"]],
-      [{ ids: ["c", "a", "unknown"] }, ["a", "c"]],
-      [{ ids: [] }, []],
-      [{ task: "report" }, ["a", "b"]],
-      [{ owner: "ops" }, ["b"]],
-      [{ tag: "y" }, ["a", "b"]],
-      [{ tag: "long" }, []],
-      [{ task: "report", tag: "x", ids: ["a", "b"] }, ["a"]],
-      [{ owner: "billing", task: "vacuum" }, []],
-    ]
-    for (const [filter, ids] of expected) {
-      const found = await store.findSchedules(filter, { afterId: null, limit: 10 })
-      assert.deepEqual(idsOf(found), ids, JSON.stringify(filter))
-    }
-  }),
-  lawCase("Every part of a run filter must hold, and an empty list matches nothing", async (store) => {
-    await enqueueVaried(store)
-
-    const expected: readonly [RunFilter, readonly string[]][] = [
-      [{}, ["a", "b", "c", "d"]],
-      [{ ids: ["d", "a", "unknown"] }, ["a", "d"]],
-      [{ ids: [] }, []],
-      [{ scheduleId: "s1" }, ["a", "b"]],
-      [{ task: "vacuum" }, ["c"]],
-      [{ states: ["skipped"] }, ["d"]],
-      [{ states: ["pending", "skipped"], task: "report" }, ["a", "b", "d"]],
-      [{ states: [] }, []],
-      [{ triggeredBy: ["manual", "backfill"] }, ["b", "c"]],
-      [{ triggeredBy: [] }, []],
-      [{ concurrencyKey: "k" }, ["b", "c"]],
-      [{ concurrencyKey: "k", scheduleId: "s1", triggeredBy: ["manual"] }, ["b"]],
-      [{ scheduleId: "s1", states: ["running"] }, []],
-    ]
-    for (const [filter, ids] of expected) {
-      const text = JSON.stringify(filter)
-      assert.deepEqual(sorted(idsOf(await store.findRuns(filter, aPage()))), ids, text)
-      const counts = await store.countRuns(filter)
-      assert.equal(
-        Object.values(counts).reduce((sum, count) => sum + count, 0),
-        ids.length,
-        `count of ${text}`,
-      )
-      const paged = await pagedRuns(store, filter, { limit: 1 })
-      assert.deepEqual(sorted(idsOf(paged)), ids, `pages of ${text}`)
-    }
-  }),
-  lawCase("A filter compares exactly: case, accents and trailing spaces", async (store) => {
-    const names = ["name", "Name", "náme", "name "]
-    for (const [index, name] of names.entries()) {
-      await created(store, aSchedule({ id: `s${index}`, task: name, owner: name, tags: [name] }))
-    }
-    await store.enqueue(
-      names.map((name, index) =>
-        aRun({ id: `r${index}`, task: name, scheduleId: name, concurrencyKey: name }),
-      ),
-    )
-
-    for (const [index, name] of names.entries()) {
-      for (const filter of [{ task: name }, { owner: name }, { tag: name }]) {
-        const found = await store.findSchedules(filter, { afterId: null, limit: 10 })
-        assert.deepEqual(idsOf(found), [`s${index}`], JSON.stringify(filter))
-      }
-      for (const filter of [{ task: name }, { scheduleId: name }, { concurrencyKey: name }]) {
-        const found = await store.findRuns(filter, aPage())
-        assert.deepEqual(idsOf(found), [`r${index}`], JSON.stringify(filter))
-        assert.equal((await store.countRuns(filter)).pending, 1, `count of ${JSON.stringify(filter)}`)
-      }
-    }
-  }),
   lawCase("Runs are counted by state, those of no run as nought", async (store) => {
     const nought = await store.countRuns({})
     const states = ["succeeded", "succeeded", "failed", "cancelled", "running"]
@@ -221,11 +151,9 @@ export const BOUNDED_PAGES = [
   }),
 ]
 
-async function enqueueVaried(store: Store): Promise<void> {
-  await store.enqueue([
-    aRun({ id: "a", scheduleId: "s1", triggeredBy: "schedule" }),
-    aRun({ id: "b", scheduleId: "s1", triggeredBy: "manual", concurrencyKey: "k" }),
-    aRun({ id: "c", scheduleId: "s2", triggeredBy: "backfill", concurrencyKey: "k", task: "vacuum" }),
-    aSkip({ id: "d", scheduleId: null, triggeredBy: "api" }),
-  ])
+function boundsAt({ from, until }: { from?: number; until?: number }) {
+  return {
+    ...(from === undefined ? {} : { from: AN_INSTANT + from }),
+    ...(until === undefined ? {} : { until: AN_INSTANT + until }),
+  }
 }

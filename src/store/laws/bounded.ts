@@ -2,6 +2,7 @@ import assert from "node:assert/strict"
 import { DEFAULT_RETRY } from "../../core/backoff.ts"
 import { fail, type NewRun, release } from "../../core/run.ts"
 import type { StoredLogLine } from "../store.ts"
+import { BOUNDED_FILTERS } from "./bounded-filters.ts"
 import { BOUNDED_MOVING } from "./bounded-moving.ts"
 import { BOUNDED_PAGES } from "./bounded-pages.ts"
 import { BOUNDED_PRUNING } from "./bounded-pruning.ts"
@@ -184,5 +185,5 @@ export const BOUNDED: Law = {
   number: 9,
   name: "Bounded",
   statement: "Every call that returns records takes a limit.",
-  cases: [...limits, ...BOUNDED_PAGES, ...BOUNDED_MOVING, ...BOUNDED_PRUNING],
+  cases: [...limits, ...BOUNDED_PAGES, ...BOUNDED_FILTERS, ...BOUNDED_MOVING, ...BOUNDED_PRUNING],
 }

@@ -59,6 +59,7 @@ export function aRun(over: Partial<NewRun> = {}): NewRun {
     priority: 0,
     scheduleId: null,
     scheduledFor: null,
+    parentId: null,
     triggeredBy: "api",
     trigger: null,
     missed: null,

@@ -7,6 +7,7 @@ import {
   abandoned,
   claimed,
   created,
+  deleteSchedule,
   enqueued,
   runById,
   runIfThere,
@@ -71,19 +72,19 @@ const versions = [
     const schedule = await created(store, aSchedule())
     await store.putSchedule(schedule, schedule.version)
 
-    assert.deepEqual(await store.deleteSchedule(schedule.id, schedule.version), { outcome: "stale" })
+    assert.deepEqual(await deleteSchedule(store, schedule), { outcome: "stale" })
 
     assert.ok(await scheduleIfThere(store, schedule.id))
   }),
   lawCase("A decision about a schedule is void once it was deleted and made again", async (store) => {
     const first = await created(store, aSchedule())
-    await store.deleteSchedule(first.id, first.version)
+    await deleteSchedule(store, first)
     const second = await created(store, aSchedule({ id: first.id, description: "another" }))
     const run = aRun()
 
     const fired = await store.fire([aPlan(first, { runs: [run] })])
     const put = await store.putSchedule(first, first.version)
-    const deleted = await store.deleteSchedule(first.id, first.version)
+    const deleted = await deleteSchedule(store, first)
 
     assert.deepEqual([fired[0]?.outcome, put.outcome, deleted.outcome], ["stale", "stale", "stale"])
     assert.deepEqual(await scheduleById(store, first.id), second)
@@ -100,7 +101,7 @@ const versions = [
       const third = await scheduleById(store, id)
       versions.push(first.version, second.version, third.version)
 
-      if (lives % 2 === 0) await store.deleteSchedule(id, third.version)
+      if (lives % 2 === 0) await deleteSchedule(store, { id, version: third.version })
       else await store.fire([aPlan(third, { progress: null })])
     }
 
@@ -124,7 +125,7 @@ const versions = [
 
     const answers = await together(peers, 21, async (peer, index) => {
       if (index % 3 === 0) return peer.putSchedule({ ...schedule, description: "edited" }, schedule.version)
-      if (index % 3 === 1) return peer.deleteSchedule(schedule.id, schedule.version)
+      if (index % 3 === 1) return deleteSchedule(peer, schedule)
       return (await peer.fire([aPlan(schedule, { runs: [aRun()] })]))[0]!
     })
 

@@ -16,6 +16,7 @@ import { type Law, lawCase } from "./law.ts"
 import {
   allWorkers,
   created,
+  deleteSchedule,
   enqueued,
   logOf,
   runById,
@@ -64,8 +65,8 @@ export const REPEATABLE: Law = {
     lawCase("A schedule deleted twice is deleted once", async (store) => {
       const schedule = await created(store, aSchedule())
 
-      const first = await store.deleteSchedule(schedule.id, schedule.version)
-      const second = await store.deleteSchedule(schedule.id, schedule.version)
+      const first = await deleteSchedule(store, schedule)
+      const second = await deleteSchedule(store, schedule)
 
       assert.deepEqual([first.outcome, second.outcome], ["done", "stale"])
       assert.equal(await scheduleIfThere(store, schedule.id), null)

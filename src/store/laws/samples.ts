@@ -10,6 +10,7 @@ export function aFullRun(): NewRun {
     priority: 10,
     scheduleId: "nightly",
     scheduledFor: AN_INSTANT + 1,
+    parentId: "flow@1",
     triggeredBy: "catchup",
     trigger: "schedule:0 7 * * *",
     missed: { from: AN_INSTANT - 3_600_000, until: AN_INSTANT + 1, count: 61 },

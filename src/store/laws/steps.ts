@@ -2,8 +2,9 @@ import assert from "node:assert/strict"
 import type { Instant } from "../../core/instant.ts"
 import type { FireFacts } from "../../core/plan.ts"
 import type { NewRun, Run } from "../../core/run.ts"
+import type { RunSummary } from "../../core/run-summary.ts"
 import type { Schedule } from "../../core/schedule.ts"
-import type { ClaimRequest, RunFilter, RunPage, Store, StoredLogLine, Worker } from "../store.ts"
+import type { ClaimRequest, FireAnswer, RunFilter, RunPage, Store, StoredLogLine, Worker } from "../store.ts"
 import { aClaim, aHeartbeat, aWorker, heldRun, SHORT_MS } from "./factories.ts"
 import type { Lab } from "./law.ts"
 
@@ -62,7 +63,7 @@ export async function runById(store: Store, id: string): Promise<Run> {
 }
 
 export async function runIfThere(store: Store, id: string): Promise<Run | null> {
-  const runs = await store.findRuns({ ids: [id] }, aPage())
+  const runs = await store.readRuns([id])
   assert.ok(runs.length <= 1, `run ${id} is stored once`)
   return runs[0] ?? null
 }
@@ -79,8 +80,21 @@ export async function scheduleIfThere(store: Store, id: string): Promise<Schedul
   return schedules[0] ?? null
 }
 
+/** Deletes the schedule, if it is as it was read. */
+export async function deleteSchedule(
+  store: Store,
+  { id, version }: Pick<Schedule, "id" | "version">,
+): Promise<FireAnswer> {
+  const plan = { scheduleId: id, ifVersion: version, progress: null, runs: [], isSteered: true }
+  return (await store.fire([plan]))[0]!
+}
+
 export function aPage(over: Partial<RunPage> = {}): RunPage {
-  return { orderBy: "createdAt", before: null, limit: 100, ...over }
+  return { orderBy: "createdAt", after: null, limit: 100, ...over }
+}
+
+function placeOf(run: RunSummary, orderBy: RunPage["orderBy"]) {
+  return { at: orderBy === "id" ? 0 : run[orderBy]!, id: run.id }
 }
 
 /** All pages, one after another. */
@@ -88,13 +102,13 @@ export async function pagedRuns(
   store: Store,
   filter: RunFilter,
   page: Partial<RunPage>,
-): Promise<readonly Run[]> {
+): Promise<readonly RunSummary[]> {
   const { orderBy, limit } = aPage(page)
-  const found: Run[] = []
+  const found: RunSummary[] = []
   for (let pages = 0; pages < 100; pages++) {
     const last = found[found.length - 1]
-    const before = last === undefined ? null : { at: last[orderBy]!, id: last.id }
-    const runs = await store.findRuns(filter, { orderBy, before, limit })
+    const after = last === undefined ? null : placeOf(last, orderBy)
+    const runs = await store.findRuns(filter, { ...aPage(page), after })
     found.push(...runs)
     if (runs.length < limit) return found
   }

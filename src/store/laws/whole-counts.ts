@@ -3,7 +3,7 @@ import { NO_RUNS } from "../../core/schedule.ts"
 import type { Store } from "../store.ts"
 import { aPlan, aRun, aRunOf, aSchedule, aSkip } from "./factories.ts"
 import { lawCase } from "./law.ts"
-import { created, scheduleById, several, together, withPeers } from "./steps.ts"
+import { created, deleteSchedule, scheduleById, several, together, withPeers } from "./steps.ts"
 
 /** Whole, of counts: a run that is created is counted with its schedule in the same step, whichever way it comes. */
 export const WHOLE_COUNTS = [
@@ -66,7 +66,7 @@ export const WHOLE_COUNTS = [
   lawCase("A new schedule begins at nought, whatever was there before it", async (store) => {
     const schedule = await created(store, aSchedule({ id: "s1" }))
     await store.enqueue([aRunOf("s1")])
-    await store.deleteSchedule("s1", schedule.version)
+    await deleteSchedule(store, schedule)
 
     await created(store, aSchedule({ id: "s1", runCount: 7, lastRunId: "r" }))
 

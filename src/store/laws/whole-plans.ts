@@ -6,6 +6,7 @@ import { AN_INSTANT, aLogLine, aPlan, aRun, aRunOf, aSchedule, aSkip } from "./f
 import { lawCase } from "./law.ts"
 import {
   created,
+  deleteSchedule,
   enqueued,
   idsOf,
   logOf,
@@ -151,7 +152,7 @@ export const WHOLE_PLANS = [
     const schedule = await created(store, aSchedule())
     const run = await enqueued(store, aRun({ scheduleId: schedule.id }))
 
-    const answer = await store.deleteSchedule(schedule.id, schedule.version)
+    const answer = await deleteSchedule(store, schedule)
 
     assert.equal(answer.outcome, "done")
     assert.equal(await scheduleIfThere(store, schedule.id), null)

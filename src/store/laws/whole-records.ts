@@ -1,11 +1,23 @@
 import assert from "node:assert/strict"
+import { DEFAULT_RETRY } from "../../core/backoff.ts"
 import { EARLIEST, LATEST } from "../../core/instant.ts"
-import type { NewRun, Run } from "../../core/run.ts"
+import { fail, type NewRun, type Run } from "../../core/run.ts"
+import { SUMMARY_TEXT_MAX, summaryOf } from "../../core/run-summary.ts"
 import { concurrencyKeyOf } from "../../core/schedule.ts"
 import { aHeartbeat, aPlan, aRun, aSchedule, aSkip, aWorker } from "./factories.ts"
 import { lawCase } from "./law.ts"
 import { aFullRun, aFullSchedule, PAYLOADS, TEXTS } from "./samples.ts"
-import { allWorkers, created, enqueued, idsOf, runById, running, scheduleById, sorted } from "./steps.ts"
+import {
+  allWorkers,
+  aPage,
+  created,
+  enqueued,
+  idsOf,
+  runById,
+  running,
+  scheduleById,
+  sorted,
+} from "./steps.ts"
 
 /** Whole, of records: what was written is what is read, to the last field and character. */
 export const WHOLE_RECORDS = [
@@ -63,6 +75,32 @@ export const WHOLE_RECORDS = [
       assert.deepEqual(kept, untouched(skip, kept))
       assert.deepEqual([kept.state, kept.claimableAt, kept.startedAt], ["skipped", null, null])
       assert.ok(kept.completedAt !== null)
+    }
+  }),
+  lawCase("Whole runs are read by their ids: each once, and those that are there", async (store) => {
+    const kept = [await enqueued(store, aFullRun()), await enqueued(store, aRun())]
+    await enqueued(store, aRun())
+    const ids = idsOf(kept)
+
+    const read = await store.readRuns([ids[1]!, "unknown", ids[0]!, ids[1]!])
+
+    assert.deepEqual(read.toSorted(byId), kept.toSorted(byId))
+    assert.deepEqual(await store.readRuns([]), [])
+  }),
+  lawCase("A list shows its runs without what may be large, and how their texts begin", async (store) => {
+    const long = `${"😀".repeat(SUMMARY_TEXT_MAX)} and more`
+    const begun = await running(store, { ...aFullRun(), delayMs: 0 })
+    const plain = await enqueued(store, aRun())
+    const failure = { outcome: "failed", error: long, retry: { afterMs: 600_000 } } as const
+    const output = { message: long, details: { large: "x".repeat(10_000) } }
+    await store.transition([fail(begun, { ...failure, output }, DEFAULT_RETRY, 0)])
+
+    const expected = [summaryOf(await runById(store, begun.id)), summaryOf(plain)]
+
+    assert.equal(expected[0]!.error, "😀".repeat(SUMMARY_TEXT_MAX))
+    for (const filter of [{}, { ids: idsOf(expected) }]) {
+      const found = await store.findRuns(filter, aPage())
+      assert.deepEqual(found.toSorted(byId), expected.toSorted(byId))
     }
   }),
   lawCase("Text is kept to the character", async (store) => {
@@ -186,4 +224,8 @@ function untouched(run: NewRun, kept: Run): Run {
     ...{ attempt: 0, failures: 0, lost: 0, workerId: null, dueAt: null, startedAt: null },
     ...{ details: null, error: null, progress: null, attempts: [] },
   }
+}
+
+function byId(a: { readonly id: string }, b: { readonly id: string }): number {
+  return a.id < b.id ? -1 : 1
 }

@@ -1,13 +1,7 @@
 import type { Run, RunState } from "../../core/run.ts"
+import { type RunSummary, summaryOf } from "../../core/run-summary.ts"
 import type { Schedule } from "../../core/schedule.ts"
-import type {
-  OccurrencePage,
-  OccurrenceRecord,
-  RunFilter,
-  RunPage,
-  ScheduleFilter,
-  Worker,
-} from "../../store/store.ts"
+import type { RunFilter, RunPage, ScheduleFilter, Worker } from "../../store/store.ts"
 
 export function pageOfSchedules(
   schedules: Iterable<Schedule>,
@@ -44,23 +38,23 @@ function isWanted(schedule: Schedule, { ids, owner, task, tag }: ScheduleFilter)
   )
 }
 
-export function pageOfRuns(runs: Iterable<Run>, filter: RunFilter, page: RunPage): readonly Run[] {
-  const { orderBy, before, limit } = page
-  const comesLater = (run: Run) =>
-    before === null || run[orderBy]! < before.at || (run[orderBy] === before.at && run.id < before.id)
+export function pageOfRuns(runs: Iterable<Run>, filter: RunFilter, page: RunPage): readonly RunSummary[] {
   return [...runs]
-    .filter((run) => matches(run, filter) && run[orderBy] !== null && comesLater(run))
-    .sort((a, b) => b[orderBy]! - a[orderBy]! || byId(b, a))
-    .slice(0, limit)
+    .filter((run) => matches(run, filter) && isOnPage(run, page))
+    .sort((a, b) => compareRuns(a, b, page.orderBy))
+    .slice(0, page.limit)
+    .map(summaryOf)
 }
 
-export function pageOfOccurrences(
-  runs: Iterable<Run>,
-  { scheduleId, after, before, limit }: OccurrencePage,
-): readonly OccurrenceRecord[] {
-  return pageOfRuns(runs, { scheduleId }, { orderBy: "scheduledFor", before, limit })
-    .filter(({ scheduledFor }) => scheduledFor! > after)
-    .map(({ id, state, missed, scheduledFor }) => ({ id, state, missed, scheduledFor: scheduledFor! }))
+function isOnPage(run: Run, { orderBy, after, from, until }: RunPage): boolean {
+  if (orderBy === "id") return after === null || run.id > after.id
+  const at = run[orderBy]
+  if (at === null || at < (from ?? at) || at >= (until ?? Number.POSITIVE_INFINITY)) return false
+  return after === null || at < after.at || (at === after.at && run.id < after.id)
+}
+
+function compareRuns(a: Run, b: Run, orderBy: RunPage["orderBy"]): number {
+  return orderBy === "id" ? byId(a, b) : b[orderBy]! - a[orderBy]! || byId(b, a)
 }
 
 export function countByState(runs: Iterable<Run>, filter: RunFilter): Record<RunState, number> {
@@ -70,9 +64,12 @@ export function countByState(runs: Iterable<Run>, filter: RunFilter): Record<Run
 }
 
 function matches(run: Run, filter: RunFilter): boolean {
-  const { ids, scheduleId, task, states, triggeredBy, concurrencyKey } = filter
+  const { ids, idPrefix, scheduleId, parentId, workerId, task, states, triggeredBy, concurrencyKey } = filter
   return (
     (ids === undefined || ids.includes(run.id)) &&
+    (idPrefix === undefined || run.id.startsWith(idPrefix)) &&
+    (parentId === undefined || run.parentId === parentId) &&
+    (workerId === undefined || run.workerId === workerId) &&
     (scheduleId === undefined || run.scheduleId === scheduleId) &&
     (task === undefined || run.task === task) &&
     (states === undefined || states.includes(run.state)) &&

@@ -13,7 +13,6 @@ import type {
   LogPage,
   PruneRequest,
   RunFilter,
-  RunPage,
   ScheduleFilter,
   Store,
   TransitionAnswer,
@@ -21,7 +20,7 @@ import type {
 import { eachApart, finite, jsonText, refused, refusedRun } from "../shared/apart.ts"
 import { isSooner } from "../shared/is-sooner.ts"
 import { claimRuns, nextClaimableAt } from "./claiming.ts"
-import { countByState, pageOfOccurrences, pageOfRuns, pageOfSchedules, pageOfWorkers } from "./finding.ts"
+import { countByState, pageOfRuns, pageOfSchedules, pageOfWorkers } from "./finding.ts"
 import { pageOfLog } from "./log.ts"
 import { Shelf } from "./shelf.ts"
 
@@ -79,13 +78,6 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
         hint("schedules")
         return { outcome: "done", version: next }
       }),
-    deleteSchedule: (id: string, ifVersion: number) =>
-      operate(() => {
-        if (shelf.schedules.get(id)?.version !== ifVersion) return { outcome: "stale" }
-        shelf.schedules.delete(id)
-        hint("schedules")
-        return { outcome: "done", version: ifVersion }
-      }),
     dueSchedules: (request) => operate((now) => shelf.dueSchedules(now, request)),
     fire: (plans: readonly FirePlan[]) =>
       operate((now) => {
@@ -126,9 +118,8 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
 
     findSchedules: (filter: ScheduleFilter, page) =>
       operate(() => pageOfSchedules(shelf.schedules.values(), filter, page)),
-    findRuns: (filter: RunFilter, page: RunPage) =>
-      operate(() => pageOfRuns(shelf.runs.values(), filter, page)),
-    findOccurrences: (page) => operate(() => pageOfOccurrences(shelf.runs.values(), page)),
+    findRuns: (filter, page) => operate(() => pageOfRuns(shelf.runs.values(), filter, page)),
+    readRuns: (ids) => operate(() => [...new Set(ids)].flatMap((id) => shelf.runs.get(id) ?? [])),
     countRuns: (filter: RunFilter) => operate(() => countByState(shelf.runs.values(), filter)),
     findWorkers: (page) => operate(() => pageOfWorkers(shelf.workers.values(), page)),
   }

@@ -189,6 +189,7 @@ function storedRun(run: NewRun, now: Instant): Run {
     priority: run.priority,
     scheduleId: run.scheduleId,
     scheduledFor: run.scheduledFor,
+    parentId: run.parentId,
     triggeredBy: run.triggeredBy,
     trigger: run.trigger,
     missed: run.missed,

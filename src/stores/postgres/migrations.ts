@@ -3,9 +3,10 @@ import { hashText } from "../../core/hash.ts"
 import type { Queryable } from "./client.ts"
 import { AS_TEXT, inSchema } from "./database.ts"
 import { MIGRATION_1 } from "./migrations/0001.ts"
+import { MIGRATION_2 } from "./migrations/0002.ts"
 
 /** Each takes the schema one number further. Never edited after release: a change is one more at the end. */
-export const MIGRATIONS: readonly string[] = [MIGRATION_1]
+export const MIGRATIONS: readonly string[] = [MIGRATION_1, MIGRATION_2]
 
 /** 0 for a database that Belfry has never opened. */
 export async function schemaOf(client: Queryable, schema: string): Promise<number> {

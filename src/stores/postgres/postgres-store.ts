@@ -22,12 +22,12 @@ import { Session } from "./session.ts"
 import { claimRuns } from "./statements/claiming.ts"
 import { dueSchedules } from "./statements/due.ts"
 import { enqueueRuns } from "./statements/enqueuing.ts"
-import { countRuns, findOccurrences, findRuns, findWorkers } from "./statements/finding.ts"
+import { countRuns, findRuns, findWorkers, readRuns } from "./statements/finding.ts"
 import { firePlans } from "./statements/firing.ts"
 import { beat } from "./statements/heartbeat.ts"
 import { appendLines, readLines } from "./statements/logs.ts"
 import { prune } from "./statements/pruning.ts"
-import { deleteSchedule, findSchedules, putSchedule } from "./statements/schedules.ts"
+import { findSchedules, putSchedule } from "./statements/schedules.ts"
 import { changeRuns } from "./statements/transition.ts"
 
 export type PostgresStore = TransactionalStore<Queryable>
@@ -139,11 +139,6 @@ function operations(ways: Ways): Omit<Store, "open" | "close" | "listen"> {
       if (answer.outcome === "done") await ways.tell(["schedules"])
       return answer
     },
-    async deleteSchedule(id, ifVersion) {
-      const answer = await deleteSchedule(await ways.pool(), id, ifVersion)
-      if (answer.outcome === "done") await ways.tell(["schedules"])
-      return answer
-    },
     dueSchedules: async (request) => dueSchedules(await ways.pool(), request, reader),
     fire: (plans) => apart(plans, fire, refused),
 
@@ -163,8 +158,8 @@ function operations(ways: Ways): Omit<Store, "open" | "close" | "listen"> {
     readLogs: async (page) => readLines(await ways.pool(), page),
 
     findSchedules: async (filter, page) => findSchedules(await ways.pool(), filter, page),
-    findOccurrences: async (page) => findOccurrences(await ways.pool(), page),
     findRuns: async (filter, page) => findRuns(await ways.pool(), filter, page),
+    readRuns: async (ids) => readRuns(await ways.pool(), ids),
     countRuns: async (filter) => countRuns(await ways.pool(), filter),
     findWorkers: async (page) => findWorkers(await ways.pool(), page),
   }

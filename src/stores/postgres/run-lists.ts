@@ -25,6 +25,7 @@ const NEW_RUN: readonly ListColumn<NewRun>[] = [
   ["delay_ms", "bigint", (run) => run.delayMs],
   ["not_before", "bigint", (run) => run.notBefore],
   ["message", "text", (run) => run.message],
+  ["parent_id", "text", (run) => run.parentId],
 ]
 
 export const NEW_RUN_PARAMETERS = NEW_RUN.length
@@ -66,7 +67,8 @@ export const RUN_CHANGE: readonly ListColumn<RunChange>[] = [
 
 export const NEW_RUN_COLUMNS = `
     id, task, payload, priority, schedule_id, scheduled_for, triggered_by, trigger, missed, live_key, concurrency_key,
-    concurrency_limit, retry, timeout_ms, reason, by_name, state, claimable_at, created_at, completed_at, message`
+    concurrency_limit, retry, timeout_ms, reason, by_name, state, claimable_at, created_at, completed_at, message,
+    parent_id`
 
 /** From a row `n` of new runs, in the order of `NEW_RUN_COLUMNS`. */
 export const newRunValues = (now: string) => `
@@ -79,4 +81,5 @@ export const newRunValues = (now: string) => `
     end,
     ${now},
     case when n.state = 'skipped' then ${now} end,
-    n.message`
+    n.message,
+    n.parent_id`

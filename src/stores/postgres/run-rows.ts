@@ -1,4 +1,5 @@
 import type { Run, RunState, TriggeredBy } from "../../core/run.ts"
+import { SUMMARY_TEXT_MAX } from "../../core/run-summary.ts"
 import { assertSoundRun } from "../../core/sound.ts"
 import { unreadableRun } from "../../core/unreadable.ts"
 import { unreadableBecause } from "../shared/apart.ts"
@@ -29,7 +30,9 @@ const RUN: readonly RunColumn[] = [
  * a row of 28 of which 10 are not, 1.3 for one of 14.
  */
 function restOf(r: string): string {
-  const names = ["missed", "retry", "timeout_ms", "reason", "by_name", "message", "details", "error"]
+  const names = [
+    ...["missed", "retry", "timeout_ms", "reason", "by_name", "message", "details", "error", "parent_id"],
+  ]
   const columns = names.map((column) => `${r}.${column}`).join(", ")
   return `case
       when pg_catalog.num_nonnulls(${columns}, ${r}.attempts, ${r}.outcome) > 0 or ${r}.failures > 0 or ${r}.lost > 0
@@ -39,10 +42,10 @@ function restOf(r: string): string {
 
 type Rest = readonly [
   ...(readonly [Run["missed"], Run["retry"] | Written, Run["timeoutMs"], Run["reason"], Run["by"]]),
-  ...(readonly [Run["message"], Run["details"], Run["error"]]),
+  ...(readonly [Run["message"], Run["details"], Run["error"], Run["parentId"]]),
   ...(readonly [failures: number, lost: number, attempts: Run["attempts"] | null]),
 ]
-const NO_REST: Rest = [null, null, null, null, null, null, null, null, 0, 0, null]
+const NO_REST: Rest = [null, null, null, null, null, null, null, null, null, 0, 0, null]
 
 /** A run that was triggered by SQL has its schedule's options as they are written there. */
 interface Written {
@@ -80,6 +83,25 @@ export function storyOf(r: string): string {
 }
 
 export const runColumns = (r: string) => columnsOf([...RUN, ...STEP], r)
+
+/** As `runColumns`, with nothing in place of what a summary leaves out, so that the server needn't read it. */
+export const summaryColumns = (r: string) =>
+  columnsOf(
+    [...RUN, ...STEP].map((each): RunColumn => {
+      const [column, type] = each
+      if (column === "payload") return [column, type, () => "null"]
+      return column === "rest" ? [column, type, summaryRestOf] : each
+    }),
+    r,
+  )
+
+function summaryRestOf(r: string): string {
+  const text = (column: string) => `pg_catalog.substr(${r}.${column}, 1, ${SUMMARY_TEXT_MAX})`
+  return `pg_catalog.json_build_array(
+      ${r}.missed, ${r}.retry, ${r}.timeout_ms, ${r}.reason, ${r}.by_name, ${text("message")}, null, ${text("error")}, ${r}.parent_id,
+      ${r}.failures, ${r}.lost, null
+    )`
+}
 
 /** Of a run that has just been claimed. */
 export const claimedColumns = (r: string) => columnsOf(RUN, r)
@@ -124,9 +146,8 @@ export function runOf(row: Row, from: number, step: Step): Run {
 function partsOf(row: Row, from: number, step: Step): Run {
   const text = (place: number) => row[from + place] as string
   const optional = (place: number) => row[from + place] as Text
-  const [missed, retry, timeoutMs, reason, by, message, details, error, failures, lost, attempts] = furtherOf(
-    optional(14),
-  )
+  const [missed, retry, timeoutMs, reason, by, message, details, error, parentId, failures, lost, attempts] =
+    furtherOf(optional(14))
   const rules = rulesOf(retry, timeoutMs)
   return {
     id: text(0),
@@ -135,6 +156,7 @@ function partsOf(row: Row, from: number, step: Step): Run {
     priority: Number(text(3)),
     scheduleId: optional(4),
     scheduledFor: numberOf(optional(5)),
+    parentId,
     triggeredBy: text(6) as TriggeredBy,
     trigger: optional(7),
     missed,

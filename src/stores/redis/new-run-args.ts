@@ -26,6 +26,7 @@ export class NewRunArgs {
     add("payload", jsonTextOrNull(run.payload))
     add("schedule_id", run.scheduleId)
     add("scheduled_for", run.scheduledFor === null ? null : instantText(run.scheduledFor))
+    add("parent_id", run.parentId)
     add("more", moreOf(run))
     if (!isSingle) add("live_key", run.liveKey)
     if (!isSingle) add("concurrency_key", run.concurrencyKey)
@@ -61,7 +62,7 @@ function isSingleRun({ scheduleId, liveKey, concurrencyKey }: NewRun): boolean {
 
 /** Whether there is more to read of it than most runs have: it says so to a claim by an attempt, which is nought. */
 function hasFurther(run: NewRun, isSingle: boolean): boolean {
-  const { scheduleId, liveKey, concurrencyKey, message, reason, by } = run
+  const { scheduleId, parentId, liveKey, concurrencyKey, message, reason, by } = run
   const hasKeys = !isSingle && (scheduleId !== null || liveKey !== null || concurrencyKey !== null)
-  return hasKeys || message !== null || reason !== null || by !== null
+  return hasKeys || parentId !== null || message !== null || reason !== null || by !== null
 }

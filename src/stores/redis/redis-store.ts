@@ -10,17 +10,18 @@ import { News } from "./news.ts"
 import { examine } from "./opening.ts"
 import { scriptOf } from "./script.ts"
 import { claimRuns } from "./scripts/claiming.ts"
+import { completeLists } from "./scripts/completing-lists.ts"
 import { countRuns } from "./scripts/counting-runs.ts"
 import { dueSchedules } from "./scripts/due.ts"
 import { enqueueRuns } from "./scripts/enqueuing.ts"
-import { findOccurrences } from "./scripts/finding-occurrences.ts"
 import { findRuns } from "./scripts/finding-runs.ts"
 import { findSchedules } from "./scripts/finding-schedules.ts"
 import { firePlans } from "./scripts/firing.ts"
 import { beat, findWorkers } from "./scripts/heartbeat.ts"
 import { appendLines, readLines } from "./scripts/logs.ts"
 import { prune } from "./scripts/pruning.ts"
-import { deleteSchedule, putSchedule } from "./scripts/schedules.ts"
+import { readRuns } from "./scripts/reading-runs.ts"
+import { putSchedule } from "./scripts/schedules.ts"
 import { changeRuns } from "./scripts/transition.ts"
 
 const NOW = scriptOf(KEYS, "return now_ms()")
@@ -55,7 +56,6 @@ export function createRedisStore(
       if (swap.outcome === "done") memory.saw(swap.version)
       return swap
     },
-    deleteSchedule: async (id, ifVersion) => deleteSchedule(await reach(), id, ifVersion),
     dueSchedules: async (request) => dueSchedules(await door.opened(), reader, request),
     async fire(plans) {
       const { connection, memory } = await door.opened()
@@ -83,7 +83,12 @@ export function createRedisStore(
       const connection = await reach()
       return sendApart(changes, (some) => changeRuns(connection, some), refused)
     },
-    prune: async (request) => prune(await reach(), request),
+    async prune(request) {
+      const connection = await reach()
+      const pruned = await prune(connection, request)
+      await completeLists(connection)
+      return pruned
+    },
 
     async appendLogs(lines) {
       const connection = await reach()
@@ -96,8 +101,8 @@ export function createRedisStore(
     readLogs: async (page) => readLines(await reach(), page),
 
     findSchedules: async (filter, page) => findSchedules(await reach(), filter, page),
-    findOccurrences: async (page) => findOccurrences(await reach(), page),
     findRuns: async (filter, page) => findRuns(await reach(), filter, page),
+    readRuns: async (ids) => readRuns(await reach(), ids),
     countRuns: async (filter) => countRuns(await reach(), filter),
     findWorkers: async (page) => findWorkers(await reach(), page),
   }
@@ -165,6 +170,8 @@ class Door {
     }
     // From now on another connection, or a script that the server ought to know, may mean another server.
     news.onConnected = memory.glance
+    // Beside everything else: with a million runs it takes seconds, and until then only lists are short of some.
+    void completeLists(connection).catch(() => undefined)
     connection.onStranger = memory.glance
     return { client, isOurs, connection, memory, news }
   }

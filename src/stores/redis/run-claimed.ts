@@ -35,6 +35,7 @@ export const FURTHER_FIELDS = [
   "lost",
   "details",
   "error",
+  "parent_id",
   "worker_id",
   "started_at",
   "confirmed_attempt",
@@ -67,6 +68,7 @@ type Further = readonly [
   lost: Text,
   details: Text,
   error: Text,
+  parentId: Text,
   attempts: readonly string[],
 ]
 
@@ -79,9 +81,9 @@ interface Held {
   readonly now: Instant
 }
 
-const NOTHING_FURTHER: Further = [null, null, null, null, null, null, null, null, null, null, []]
+const NOTHING_FURTHER: Further = [null, null, null, null, null, null, null, null, null, null, null, []]
 /** Of those without more to read, the ones that are of a schedule hold its key. */
-const NOTHING_BUT_SINGLE: Further = ["1", null, null, null, null, null, null, null, null, null, []]
+const NOTHING_BUT_SINGLE: Further = ["1", null, null, null, null, null, null, null, null, null, null, []]
 
 /** As it is now that the worker has it. Throws if it can't be read. */
 export function claimedRunOf(id: string, row: ClaimedRow, held: Held): Run {
@@ -102,6 +104,7 @@ function partsOf(id: string, row: ClaimedRow, held: Held): Run {
     priority: held.priority,
     scheduleId,
     scheduledFor: instantIn(row[5]),
+    parentId: further[10],
     triggeredBy: row[1],
     trigger: more.trigger ?? null,
     missed: more.missed ?? null,
@@ -126,6 +129,6 @@ function partsOf(id: string, row: ClaimedRow, held: Held): Run {
     details: jsonOf(further[8]),
     error: further[9],
     progress: null,
-    attempts: further[10].map(attemptOf),
+    attempts: further[11].map(attemptOf),
   }
 }

@@ -20,18 +20,24 @@ const ORDERED_BY = {
 
 /** The narrowest that hold, in the order asked for, all that the filter can match. */
 export function indexesFor(
-  { scheduleId, states, triggeredBy, concurrencyKey }: RunFilter,
-  orderBy: RunPage["orderBy"],
+  { scheduleId, parentId, workerId, task, states, concurrencyKey }: RunFilter,
+  orderBy: InstantOrder,
 ): readonly RunIndex[] {
-  if (states?.length === 0 || triggeredBy?.length === 0) return []
   const isUnfinished = states?.every((state) => UNFINISHED.includes(state)) ?? false
   const orderedBy = ORDERED_BY[orderBy]
   if (orderBy === "createdAt" && isUnfinished && concurrencyKey !== undefined) {
     return [{ kind: ":unfinished:", name: concurrencyKey, orderedBy, singleKey: concurrencyKey }]
   }
+  if (orderBy === "createdAt" && parentId !== undefined) {
+    return [{ kind: ":children:", name: parentId, orderedBy, singleKey: null }]
+  }
   const history = `:history:${ORDERS[orderBy]}`
   if (scheduleId !== undefined) {
     return [{ kind: `${history}:`, name: scheduleId, orderedBy, singleKey: concurrencyKeyOf(scheduleId) }]
+  }
+  const isRunning = workerId !== undefined || states?.every((state) => state === "running") === true
+  if (orderBy === "createdAt" && isRunning) {
+    return [{ kind: ":running-runs", name: "", orderedBy, singleKey: null }]
   }
   if (orderBy === "createdAt" && isUnfinished) {
     return [{ kind: ":unfinished", name: "", orderedBy, singleKey: null }]
@@ -40,15 +46,23 @@ export function indexesFor(
   if (orderBy === "createdAt" && states?.every((state) => UNUSUAL.includes(state))) {
     return states.map((state) => ({ kind: `:history:${state}`, name: "", orderedBy, singleKey: null }))
   }
+  if (orderBy === "createdAt" && task !== undefined) {
+    return [{ kind: ":history:task:", name: task, orderedBy, singleKey: null }]
+  }
   return [{ kind: history, name: "", orderedBy, singleKey: null }]
 }
+
+type InstantOrder = Exclude<RunPage["orderBy"], "id">
 
 const UNUSUAL: readonly RunState[] = ["failed", "cancelled", "skipped"]
 
 /** For runs that were named by their ids. */
 export function isWanted(run: Run, filter: RunFilter): boolean {
-  const { scheduleId, task, states, triggeredBy, concurrencyKey } = filter
+  const { idPrefix, scheduleId, parentId, workerId, task, states, triggeredBy, concurrencyKey } = filter
   return (
+    (idPrefix === undefined || run.id.startsWith(idPrefix)) &&
+    (parentId === undefined || run.parentId === parentId) &&
+    (workerId === undefined || run.workerId === workerId) &&
     (scheduleId === undefined || run.scheduleId === scheduleId) &&
     (task === undefined || run.task === task) &&
     (states === undefined || states.includes(run.state)) &&

@@ -41,6 +41,7 @@ interface RunFields {
   readonly outcome?: AttemptOutcome
   readonly schedule_id?: string
   readonly scheduled_for?: string
+  readonly parent_id?: string
   /** There if it holds the key of its schedule alone; then neither of these is. */
   readonly single?: string
   readonly live_key?: string
@@ -127,6 +128,7 @@ function partsOf(fields: RunFields, tried: <T>(read: () => T) => T): Run {
     priority: numberOf(fields.priority) ?? 0,
     scheduleId: fields.schedule_id ?? null,
     scheduledFor: instantIn(fields.scheduled_for),
+    parentId: fields.parent_id ?? null,
     triggeredBy: fields.triggered_by,
     trigger: more.trigger ?? null,
     missed: more.missed ?? null,

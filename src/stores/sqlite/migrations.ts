@@ -1,9 +1,10 @@
 import { BelfryError } from "../../core/errors.ts"
 import type { Database } from "./driver.ts"
 import { MIGRATION_1 } from "./migrations/0001.ts"
+import { MIGRATION_2 } from "./migrations/0002.ts"
 
 /** Each takes the schema one number further. Never edited after release: a change is one more at the end. */
-export const MIGRATIONS: readonly string[] = [MIGRATION_1]
+export const MIGRATIONS: readonly string[] = [MIGRATION_1, MIGRATION_2]
 
 /**
  * Brings the file to the newest schema, or changes nothing. Processes that open a new file at the same time wait for one

@@ -24,7 +24,8 @@ import type { Value } from "./driver.ts"
 export const RUN_COLUMNS = `
   id, task, payload, priority, schedule_id, scheduled_for, triggered_by, trigger_text, missed, live_key,
   concurrency_key, concurrency_limit, retry, timeout_ms, reason, by_name, state, claimable_at, attempt, failures,
-  lost, worker_id, created_at, due_at, started_at, completed_at, message, details, error, progress, attempts`
+  lost, worker_id, created_at, due_at, started_at, completed_at, message, details, error, progress, attempts,
+  parent_id`
 
 /** By place: SQLite's drivers make a list in half the time of an object, and a run has thirty columns. */
 export type RunRow = readonly [
@@ -59,6 +60,7 @@ export type RunRow = readonly [
   error: string | null,
   progress: string | null,
   attempts: string,
+  parentId: string | null,
 ]
 
 /** For people: of a run that can't be read whole, what can be, with its fault as the error. */
@@ -87,6 +89,7 @@ function partsOf(row: RunRow, parse: <T>(text: string) => T): Run {
     priority: row[3],
     scheduleId: row[4],
     scheduledFor: row[5],
+    parentId: row[31],
     triggeredBy: row[6],
     trigger: row[7],
     missed: parseOrNull(row[8]),
@@ -119,7 +122,7 @@ function partsOf(row: RunRow, parse: <T>(text: string) => T): Run {
 export const NEW_RUN_COLUMNS = `
   id, task, payload, priority, schedule_id, scheduled_for, triggered_by, trigger_text, missed, live_key,
   concurrency_key, concurrency_limit, retry, timeout_ms, reason, by_name, state, claimable_at, created_at, completed_at,
-  message`
+  message, parent_id`
 
 /** In the order of `NEW_RUN_COLUMNS`. */
 export function newRunValues(run: NewRun, now: Instant): readonly Value[] {
@@ -146,6 +149,7 @@ export function newRunValues(run: NewRun, now: Instant): readonly Value[] {
     now,
     isSkip ? now : null,
     run.message,
+    run.parentId,
   ]
 }
 

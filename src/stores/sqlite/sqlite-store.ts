@@ -22,13 +22,13 @@ import { Hints } from "./hints.ts"
 import { claimRuns, isAnythingDue, nextClaimableAt, readQueues } from "./statements/claiming.ts"
 import { dueNothing, dueSchedules } from "./statements/due.ts"
 import { enqueueRun } from "./statements/enqueuing.ts"
-import { countRuns, findOccurrences, findRuns, findWorkers } from "./statements/finding.ts"
+import { countRuns, findRuns, findWorkers, readRuns } from "./statements/finding.ts"
 import { firePlans } from "./statements/firing.ts"
 import { beat } from "./statements/heartbeat.ts"
 import { appendLines, readLines } from "./statements/logs.ts"
 import { addNews } from "./statements/news.ts"
 import { FROM_THE_OLDEST, type Place, pruneRuns, pruneWorkers } from "./statements/pruning.ts"
-import { deleteSchedule, findSchedules, putSchedule } from "./statements/schedules.ts"
+import { findSchedules, putSchedule } from "./statements/schedules.ts"
 import { changeRuns } from "./statements/transition.ts"
 
 /**
@@ -112,11 +112,6 @@ export function createSqliteStore(
         const answer = putSchedule(connection, schedule, ifVersion)
         return { answer, news: answer.outcome === "done" ? ["schedules"] : [] }
       }),
-    deleteSchedule: (id, ifVersion) =>
-      tell((connection) => {
-        const answer = deleteSchedule(connection, id, ifVersion)
-        return { answer, news: answer.outcome === "done" ? ["schedules"] : [] }
-      }),
     async dueSchedules(request) {
       const nothing = await read((connection, now) => dueNothing(connection, request, { reader, now }))
       if (nothing !== null) return nothing
@@ -140,8 +135,8 @@ export function createSqliteStore(
     readLogs: (page) => read((connection) => readLines(connection, page)),
 
     findSchedules: (filter, page) => read((connection) => findSchedules(connection, filter, page)),
-    findOccurrences: (page) => read((connection) => findOccurrences(connection, page)),
     findRuns: (filter, page) => read((connection) => findRuns(connection, filter, page)),
+    readRuns: (ids) => read((connection) => readRuns(connection, ids)),
     countRuns: (filter) => read((connection) => countRuns(connection, filter)),
     findWorkers: (page) => read((connection) => findWorkers(connection, page)),
   }

@@ -1,44 +1,101 @@
-import type { Run, RunFilter, ScheduleFilter, Store } from "belfry/store"
-import { broken, folded, roundTrip } from "./breaking.ts"
+import type { RunFilter, ScheduleFilter, Store } from "belfry/store"
+import { type RunSummary, SUMMARY_TEXT_MAX } from "../../../src/core/run-summary.ts"
+import { allRuns, broken, folded, roundTrip } from "./breaking.ts"
 
-const occurrences = [
-  broken(9, "occurrences come oldest first", (store) => ({
-    findOccurrences: async (page) => (await store.findOccurrences(page)).toReversed(),
+const summaries = [
+  broken(1, "a list shows an error whole", (store) => ({
+    findRuns: async (filter, page) =>
+      Promise.all(
+        (await store.findRuns(filter, page)).map(async (run) => ({
+          ...run,
+          error: (await store.readRuns([run.id]))[0]!.error,
+        })),
+      ),
   })),
-  broken(9, "findOccurrences has no limit", (store) => ({
-    findOccurrences: (page) => store.findOccurrences({ ...page, limit: 1_000 }),
+  broken(1, "a list cuts a message in the middle of a character", (store) => ({
+    findRuns: async (filter, page) =>
+      (await store.findRuns(filter, page)).map((run) => ({
+        ...run,
+        message: run.message?.slice(0, SUMMARY_TEXT_MAX) ?? null,
+      })),
   })),
-  broken(9, "occurrences of one instant are lost between pages", (store) => ({
-    findOccurrences: ({ before, ...page }) =>
-      store.findOccurrences({ ...page, before: before && { at: before.at, id: "" } }),
-  })),
-  broken(9, "what is settled is found again", (store) => ({
-    findOccurrences: (page) => store.findOccurrences({ ...page, after: page.after - 1 }),
-  })),
-  broken(9, "occurrences that didn't run are not found", (store) => ({
-    findOccurrences: async (page) =>
-      (await store.findOccurrences({ ...page, limit: 1_000 }))
-        .filter(({ state }) => state !== "skipped")
-        .slice(0, page.limit),
-  })),
-  broken(9, "occurrences whose runs are unfinished are not found", (store) => ({
-    findOccurrences: async (page) =>
-      (await store.findOccurrences(page)).filter(({ state }) => state !== "running"),
-  })),
-  broken(9, "the range of an occurrence isn't told", (store) => ({
-    findOccurrences: async (page) =>
-      (await store.findOccurrences(page)).map((record) => ({ ...record, missed: null })),
-  })),
-  broken(9, "occurrences of all schedules are found", (store) => ({
-    findOccurrences: async (page) => {
-      const runs = await store.findRuns(
-        {},
-        { orderBy: "scheduledFor", before: page.before, limit: page.limit },
-      )
-      return runs
-        .filter(({ scheduledFor }) => scheduledFor! > page.after)
-        .map(({ id, state, missed, scheduledFor }) => ({ id, state, missed, scheduledFor: scheduledFor! }))
+  broken(1, "a list has whole runs", (store) => ({
+    findRuns: async (filter, page) => {
+      const ids = (await store.findRuns(filter, page)).map(({ id }) => id)
+      const runs = await store.readRuns(ids)
+      return ids.map((id) => runs.find((run) => run.id === id)!)
     },
+  })),
+  broken(1, "a list leaves out what a run is a part of", (store) => ({
+    findRuns: async (filter, page) =>
+      (await store.findRuns(filter, page)).map((run) => ({ ...run, parentId: null })),
+  })),
+  broken(1, "a run that is named twice is read twice", (store) => ({
+    readRuns: async (ids) => (await Promise.all(ids.map((id) => store.readRuns([id])))).flat(),
+  })),
+  broken(1, "a run that isn't there ends the reading of all", (store) => ({
+    readRuns: async (ids) => {
+      const runs = await store.readRuns(ids)
+      return runs.length < new Set(ids).size ? [] : runs
+    },
+  })),
+  broken(9, "every run is read whatever was asked for", (store) => ({
+    readRuns: async () => store.readRuns((await allRuns(store)).map(({ id }) => id)),
+  })),
+]
+
+const bounds = [
+  broken(9, "a page begins after its first instant", (store) => ({
+    findRuns: (filter, { from, ...page }) =>
+      store.findRuns(filter, from === undefined ? page : { ...page, from: from + 1 }),
+  })),
+  broken(9, "a page has no first instant", (store) => ({
+    findRuns: (filter, { from: _, ...page }) => store.findRuns(filter, page),
+  })),
+  broken(9, "a page goes up to its last instant", (store) => ({
+    findRuns: (filter, { until, ...page }) =>
+      store.findRuns(filter, until === undefined ? page : { ...page, until: until + 1 }),
+  })),
+  broken(9, "a page has no last instant", (store) => ({
+    findRuns: (filter, { until: _, ...page }) => store.findRuns(filter, page),
+  })),
+  broken(9, "the bounds of a page are those of the creation", (store) => ({
+    async findRuns(filter, { from, until, ...page }) {
+      const runs = await store.findRuns(filter, page)
+      return runs.filter(({ createdAt }) => createdAt >= (from ?? 0) && createdAt < (until ?? Infinity))
+    },
+  })),
+  broken(9, "by id, runs come newest first", (store) => ({
+    findRuns: (filter, page) =>
+      store.findRuns(filter, page.orderBy === "id" ? { ...page, orderBy: "createdAt" } : page),
+  })),
+  broken(9, "by id, runs come without case", (store) => ({
+    async findRuns(filter, page) {
+      if (page.orderBy !== "id") return store.findRuns(filter, page)
+      const all = await store.findRuns(filter, { ...page, after: null, limit: 1_000 })
+      const key = (id: string) => `${id.toLowerCase()} ${id}`
+      const sorted = all.toSorted((a, b) => (key(a.id) < key(b.id) ? -1 : 1))
+      return sorted
+        .filter(({ id }) => page.after === null || key(id) > key(page.after.id))
+        .slice(0, page.limit)
+    },
+  })),
+  broken(9, "occurrences that didn't run are not found by their time", (store) => ({
+    async findRuns(filter, page) {
+      if (page.from === undefined) return store.findRuns(filter, page)
+      const all = await store.findRuns(filter, { ...page, limit: 1_000 })
+      return all.filter(({ state }) => state !== "skipped").slice(0, page.limit)
+    },
+  })),
+  broken(9, "occurrences whose runs are unfinished are not found by their time", (store) => ({
+    async findRuns(filter, page) {
+      if (page.from === undefined) return store.findRuns(filter, page)
+      return (await store.findRuns(filter, page)).filter(({ state }) => state !== "running")
+    },
+  })),
+  broken(9, "a list doesn't say what a record stands for", (store) => ({
+    findRuns: async (filter, page) =>
+      (await store.findRuns(filter, page)).map((run) => ({ ...run, missed: null })),
   })),
 ]
 
@@ -54,11 +111,13 @@ const pages = [
     },
   })),
   broken(9, "runs of one instant come by id ascending", (store) => ({
-    async findRuns(filter, { orderBy, before, limit }) {
-      const all = await store.findRuns(filter, { orderBy, before: null, limit: 1_000 })
-      const order = (a: Run, b: Run) => b[orderBy]! - a[orderBy]! || (a.id < b.id ? -1 : 1)
-      const isLater = (run: Run) =>
-        before === null || run[orderBy]! < before.at || (run[orderBy] === before.at && run.id > before.id)
+    async findRuns(filter, page) {
+      const { orderBy, after, limit } = page
+      if (orderBy === "id") return store.findRuns(filter, page)
+      const all = await store.findRuns(filter, { ...page, after: null, limit: 1_000 })
+      const order = (a: RunSummary, b: RunSummary) => b[orderBy]! - a[orderBy]! || (a.id < b.id ? -1 : 1)
+      const isLater = (run: RunSummary) =>
+        after === null || run[orderBy]! < after.at || (run[orderBy] === after.at && run.id > after.id)
       return [...all].sort(order).filter(isLater).slice(0, limit)
     },
   })),
@@ -83,11 +142,11 @@ const pages = [
   })),
   broken(9, "paging by the instant alone loses runs of the same instant", (store) => ({
     findRuns: (filter, page) =>
-      store.findRuns(filter, { ...page, before: page.before && { ...page.before, id: "" } }),
+      store.findRuns(filter, { ...page, after: page.after && { ...page.after, id: "" } }),
   })),
   broken(9, "paging by the instant alone repeats runs of the same instant", (store) => ({
     findRuns: (filter, page) =>
-      store.findRuns(filter, { ...page, before: page.before && { ...page.before, id: "\uffff" } }),
+      store.findRuns(filter, { ...page, after: page.after && { ...page.after, id: "\uffff" } }),
   })),
   broken(9, "runs come oldest first", (store) => ({
     findRuns: async (filter, page) => [...(await store.findRuns(filter, page))].reverse(),
@@ -98,11 +157,17 @@ const pages = [
   broken(9, "runs without the instant come last", (store) => ({
     async findRuns(filter, page) {
       const runs = await store.findRuns(filter, page)
-      if (page.before !== null || page.orderBy === "createdAt") return runs
+      const { orderBy } = page
+      if (page.after !== null || orderBy === "createdAt" || orderBy === "id") return runs
       const all = await store.findRuns(filter, { ...page, orderBy: "createdAt" })
-      return [...runs, ...all.filter((run) => run[page.orderBy] === null)].slice(0, page.limit)
+      return [...runs, ...all.filter((run) => run[orderBy] === null)].slice(0, page.limit)
     },
   })),
+]
+
+const RUN_FILTERS = [
+  ...(["scheduleId", "task", "states", "triggeredBy", "concurrencyKey"] as const),
+  ...(["idPrefix", "parentId", "workerId"] as const),
 ]
 
 const filters = [
@@ -133,7 +198,7 @@ const filters = [
       return found.slice(0, page.limit)
     },
   })),
-  ...(["task", "scheduleId", "concurrencyKey"] as const).map((part) =>
+  ...(["task", "scheduleId", "concurrencyKey", "parentId"] as const).map((part) =>
     broken(9, `${part} is compared without case, accents and trailing spaces`, (store) => ({
       async findRuns(filter, page) {
         const { [part]: wanted, ...rest } = filter
@@ -153,10 +218,39 @@ const filters = [
       return store.findRuns(filter, isCounted ? { ...page, limit } : page)
     },
   })),
+  broken(9, "the beginning of an id is compared without case", (store) => ({
+    async findRuns({ idPrefix, ...filter }, page) {
+      const all = await store.findRuns(filter, { ...page, limit: 1_000 })
+      const begins = (id: string) => id.toLowerCase().startsWith((idPrefix ?? "").toLowerCase())
+      return all.filter(({ id }) => begins(id)).slice(0, page.limit)
+    },
+  })),
+  broken(9, "the beginning of an id is looked for anywhere in it", (store) => ({
+    async findRuns({ idPrefix, ...filter }, page) {
+      const all = await store.findRuns(filter, { ...page, limit: 1_000 })
+      return all.filter(({ id }) => id.includes(idPrefix ?? "")).slice(0, page.limit)
+    },
+  })),
+  broken(9, "a worker has the runs that it held before", (store) => {
+    const held = new Map<string, string>()
+    return {
+      async claim(request) {
+        const claimed = await store.claim(request)
+        for (const { id } of claimed.runs) held.set(id, request.workerId)
+        return claimed
+      },
+      async findRuns({ workerId, ...filter }, page) {
+        const all = await store.findRuns(filter, { ...page, limit: 1_000 })
+        return all
+          .filter(({ id }) => workerId === undefined || held.get(id) === workerId)
+          .slice(0, page.limit)
+      },
+    }
+  }),
   broken(9, "the owner is no filter", (store) => ({
     findSchedules: ({ owner: _, ...filter }, page) => store.findSchedules(filter, page),
   })),
-  ...(["scheduleId", "task", "states", "triggeredBy", "concurrencyKey"] as const).map((part) =>
+  ...RUN_FILTERS.map((part) =>
     broken(9, `${part} is no filter for runs`, (store) => ({
       findRuns: (filter, page) => store.findRuns({ ...filter, [part]: undefined } as RunFilter, page),
     })),
@@ -186,4 +280,4 @@ function withoutEmpty<T extends object>(filter: T): T {
 }
 
 /** Pages with gaps and repeats, and filters that let through too much or too little. */
-export const BROKEN_PAGES = [...occurrences, ...pages, ...filters]
+export const BROKEN_PAGES = [...summaries, ...bounds, ...pages, ...filters]

@@ -1,7 +1,7 @@
 import { isFinished, type Run, type Store, type StoredLogLine } from "belfry/store"
 import { release } from "../../../src/core/run.ts"
 import { BROKEN_PAGES } from "./bounded-pages.ts"
-import { allRuns, allWorkers, broken, findRun } from "./breaking.ts"
+import { allRuns, allWorkers, broken, findRun, hiding, reading } from "./breaking.ts"
 import { BROKEN_LOG_PAGES } from "./logs.ts"
 
 const limits = [
@@ -179,14 +179,9 @@ const limits = [
 
 /** Stored with the opposite priority, shown with its own. */
 function negated(store: Store): Partial<Store> {
-  const shown = (run: Run) => ({ ...run, priority: -run.priority + 0 })
   return {
     enqueue: (runs) => store.enqueue(runs.map((run) => ({ ...run, priority: -run.priority + 0 }))),
-    findRuns: async (filter, page) => (await store.findRuns(filter, page)).map(shown),
-    async claim(request) {
-      const answer = await store.claim(request)
-      return { ...answer, runs: answer.runs.map(shown) }
-    },
+    ...reading(store, (run) => ({ ...run, priority: -run.priority + 0 })),
   }
 }
 
@@ -200,7 +195,7 @@ function keepingTogether(store: Store): Partial<Store> {
       for (const run of doomed) gone.add(run.id)
       return { runs: doomed.length, workers: 0 }
     },
-    findRuns: async (filter, page) => (await store.findRuns(filter, page)).filter((run) => !gone.has(run.id)),
+    ...hiding(store, gone),
   }
 }
 
@@ -214,7 +209,7 @@ function keepingCreatedLast(store: Store): Partial<Store> {
       for (const run of own.slice(request.keepPerSchedule)) gone.add(run.id)
       return { runs: gone.size, workers: 0 }
     },
-    findRuns: async (filter, page) => (await store.findRuns(filter, page)).filter((run) => !gone.has(run.id)),
+    ...hiding(store, gone),
   }
 }
 

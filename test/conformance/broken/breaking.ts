@@ -1,4 +1,5 @@
 import type { Instant, NewRun, Run, Schedule, Store, Worker } from "belfry/store"
+import { summaryOf } from "../../../src/core/run-summary.ts"
 import { createMemoryStore } from "../../../src/stores/memory/memory-store.ts"
 
 /** A store with one bug of the kind that real stores ship, and the law it breaks. */
@@ -66,13 +67,31 @@ function locked(store: Store): Store {
 }
 
 /** Runs are changed wherever they are read. */
-export function reading(store: Store, change: (run: Run) => Run): Pick<Store, "findRuns" | "claim"> {
+export function reading(
+  store: Store,
+  change: (run: Run) => Run,
+): Pick<Store, "findRuns" | "readRuns" | "claim"> {
+  const readRuns = async (ids: readonly string[]) => (await store.readRuns(ids)).map(change)
   return {
-    findRuns: async (filter, page) => (await store.findRuns(filter, page)).map(change),
+    readRuns,
+    findRuns: async (filter, page) => {
+      const ids = (await store.findRuns(filter, page)).map(({ id }) => id)
+      const runs = new Map((await readRuns(ids)).map((run) => [run.id, run]))
+      return ids.flatMap((id) => runs.get(id) ?? []).map(summaryOf)
+    },
     claim: async (request) => {
       const answer = await store.claim(request)
       return { ...answer, runs: answer.runs.map(change) }
     },
+  }
+}
+
+/** These runs are no longer shown. */
+export function hiding(store: Store, gone: ReadonlySet<string>): Pick<Store, "findRuns" | "readRuns"> {
+  const isShown = ({ id }: { readonly id: string }) => !gone.has(id)
+  return {
+    findRuns: async (filter, page) => (await store.findRuns(filter, page)).filter(isShown),
+    readRuns: async (ids) => (await store.readRuns(ids)).filter(isShown),
   }
 }
 
@@ -113,15 +132,18 @@ export function disguising(
 }
 
 export async function findRun(store: Store, id: string): Promise<Run | undefined> {
-  return (await store.findRuns({ ids: [id] }, { orderBy: "createdAt", before: null, limit: 1 }))[0]
+  return (await store.readRuns([id]))[0]
 }
 
 export async function findSchedule(store: Store, id: string): Promise<Schedule | undefined> {
   return (await store.findSchedules({ ids: [id] }, { afterId: null, limit: 1 }))[0]
 }
 
-export function allRuns(store: Store): Promise<readonly Run[]> {
-  return store.findRuns({}, { orderBy: "createdAt", before: null, limit: 1_000 })
+/** Newest first. */
+export async function allRuns(store: Store): Promise<readonly Run[]> {
+  const listed = await store.findRuns({}, { orderBy: "createdAt", after: null, limit: 1_000 })
+  const runs = new Map((await store.readRuns(listed.map(({ id }) => id))).map((run) => [run.id, run]))
+  return listed.flatMap(({ id }) => runs.get(id) ?? [])
 }
 
 export function allWorkers(store: Store): Promise<readonly Worker[]> {

@@ -1,5 +1,5 @@
-import { type Instant, isFinished, type Run, type Store } from "belfry/store"
-import { allRuns, type BrokenStore, broken, findRun, type Skewed, writing } from "./breaking.ts"
+import { aPlan, type Instant, isFinished, type Run, type Store } from "belfry/store"
+import { allRuns, type BrokenStore, broken, findRun, hiding, type Skewed, writing } from "./breaking.ts"
 import { BROKEN_DUE_AT } from "./due-at.ts"
 
 /** Each operation by itself, with a clock that is ten minutes wrong. */
@@ -229,7 +229,7 @@ const due = [
   broken(2, "pruning deletes schedules whose time has passed", (store) => ({
     async prune(request) {
       for (const { schedule } of (await store.dueSchedules({ limit: 100 })).due) {
-        await store.deleteSchedule(schedule.id, schedule.version)
+        await store.fire([{ ...aPlan(schedule), progress: null }])
       }
       return store.prune(request)
     },
@@ -260,7 +260,7 @@ function pruning(store: Store, isDoomed: (run: Run, oldest: Instant) => boolean)
       const { workers } = await store.prune({ ...request, olderThanMs: Number.MAX_SAFE_INTEGER })
       return { runs: doomed.length, workers }
     },
-    findRuns: async (filter, page) => (await store.findRuns(filter, page)).filter((run) => !gone.has(run.id)),
+    ...hiding(store, gone),
   }
 }
 

@@ -17,10 +17,13 @@ export const BROKEN_QUIET = [
     },
   })),
   broken(10, "deleting what is not there is an exception", (store) => ({
-    async deleteSchedule(id, ifVersion) {
-      const answer = await store.deleteSchedule(id, ifVersion)
-      if (answer.outcome === "stale") throw new Error("no such schedule")
-      return answer
+    async fire(plans) {
+      const answers = await store.fire(plans)
+      const isStale = plans.some(
+        ({ progress }, index) => progress === null && answers[index]!.outcome === "stale",
+      )
+      if (isStale) throw new Error("no such schedule")
+      return answers
     },
   })),
   broken(10, "an empty list is an exception", (store) => ({

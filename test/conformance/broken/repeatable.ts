@@ -59,12 +59,12 @@ export const BROKEN_REPEATABLE = [
     },
   })),
   broken(8, "deleting what is not there is done", (store) => ({
-    async deleteSchedule(id, ifVersion) {
-      const there = await findSchedule(store, id)
-      return there === undefined
-        ? { outcome: "done", version: ifVersion }
-        : store.deleteSchedule(id, ifVersion)
-    },
+    fire: (plans) =>
+      each(plans, async (plan) => {
+        const there = await findSchedule(store, plan.scheduleId)
+        if (plan.progress === null && there === undefined) return { outcome: "done", created: [] }
+        return (await store.fire([plan]))[0]!
+      }),
   })),
   broken(8, "a plan fired again moves the version again", (store) => ({
     fire: (plans) =>

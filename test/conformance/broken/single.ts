@@ -69,7 +69,7 @@ const others = [
   broken(6, "live keys are ignored", (store) => disguising(store, () => ({ liveKey: null }))),
   broken(6, "a fire doesn't look at live keys", (store) => {
     const { fire, ...rest } = disguising(store, () => ({ liveKey: null }))
-    return { fire: fire!, findRuns: rest.findRuns!, claim: rest.claim! }
+    return { fire: fire!, findRuns: rest.findRuns!, readRuns: rest.readRuns!, claim: rest.claim! }
   }),
   broken(6, "the answer names the run that came too late", (store) => ({
     async enqueue(runs) {

@@ -116,9 +116,10 @@ export const BROKEN_WHOLE_COUNTS = [
     let before = 0
     return {
       ...showing(store, (schedule) => more(schedule, before)),
-      async deleteSchedule(id, ifVersion) {
-        before = (await findSchedule(store, id))?.runCount ?? 0
-        return store.deleteSchedule(id, ifVersion)
+      async fire(plans) {
+        for (const { scheduleId, progress } of plans)
+          if (progress === null) before = (await findSchedule(store, scheduleId))?.runCount ?? 0
+        return store.fire(plans)
       },
     }
   }),

@@ -164,12 +164,13 @@ const plans = [
   })),
   broken(1, "deleting a schedule deletes its runs", (store) => {
     const gone = new Set<string>()
+    const isThere = (run: { scheduleId: string | null }) => !gone.has(run.scheduleId ?? "")
     return {
-      findRuns: async (filter, page) =>
-        (await store.findRuns(filter, page)).filter((run) => !gone.has(run.scheduleId ?? "")),
-      deleteSchedule(id, ifVersion) {
-        gone.add(id)
-        return store.deleteSchedule(id, ifVersion)
+      findRuns: async (filter, page) => (await store.findRuns(filter, page)).filter(isThere),
+      readRuns: async (ids) => (await store.readRuns(ids)).filter(isThere),
+      fire(plans) {
+        for (const { scheduleId, progress } of plans) if (progress === null) gone.add(scheduleId)
+        return store.fire(plans)
       },
     }
   }),

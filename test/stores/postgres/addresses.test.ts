@@ -3,6 +3,7 @@ import { createServer } from "node:net"
 import { inspect, postgres, postgresLocks } from "belfry/postgres"
 import { describe, test } from "vitest"
 import { addressOf } from "../../../src/stores/postgres/address.ts"
+import { MIGRATIONS } from "../../../src/stores/postgres/migrations.ts"
 import { terminal } from "../../cli/support.ts"
 import { freshDatabase } from "../../support/fresh-database.ts"
 import { atTheEnd, rejectsWith } from "./scratch.ts"
@@ -39,8 +40,8 @@ describe("an address", () => {
     const held = await locks.acquire("name", "token", 600_000)
 
     assert.equal(held.outcome, "acquired")
-    assert.equal((await inspect(`${url}?belfry_schema=jobs`)).schema.stored, 1)
-    assert.equal((await inspect(url, "jobs")).schema.stored, 1)
+    assert.equal((await inspect(`${url}?belfry_schema=jobs`)).schema.stored, MIGRATIONS.length)
+    assert.equal((await inspect(url, "jobs")).schema.stored, MIGRATIONS.length)
     assert.equal((await inspect(url)).schema.stored, 0)
   })
 

@@ -13,7 +13,7 @@ import {
   aSchedule,
   heldRun,
 } from "../../../src/store/laws/factories.ts"
-import { created, running } from "../../../src/store/laws/steps.ts"
+import { created, deleteSchedule, running } from "../../../src/store/laws/steps.ts"
 import { createPostgresLocks } from "../../../src/stores/postgres/locks.ts"
 import { MIGRATIONS } from "../../../src/stores/postgres/migrations.ts"
 import { poolFor } from "../../../src/stores/postgres/own-pool.ts"
@@ -89,10 +89,13 @@ async function everything(url: string): Promise<{ texts: readonly string[] }> {
   await store.transition([succeed(run, { message: "m", details: null })])
   await store.heartbeat(aHeartbeat({ isLeaving: true }))
   for (const orderBy of ["createdAt", "scheduledFor", "completedAt"] as const) {
-    const page = { orderBy, before: { at: 2_000_000_000_000, id: "z" }, limit: 10 }
+    const page = { orderBy, after: { at: 2_000_000_000_000, id: "z" }, limit: 10 }
     await store.findRuns({}, page)
     await store.findRuns({ ids: [run.id], scheduleId: on.id, task: "t", states: ["failed"] }, page)
+    await store.findRuns({ idPrefix: "r", parentId: "p", workerId: "w" }, { ...page, from: 0, until: 1 })
   }
+  await store.findRuns({}, { orderBy: "id", after: { at: 0, id: "a" }, limit: 10 })
+  await store.readRuns([run.id])
   await store.findRuns({ triggeredBy: ["api"], concurrencyKey: "k" }, { ...PAGE, orderBy: "createdAt" })
   await store.countRuns({ task: "report" })
   await store.findSchedules(
@@ -101,7 +104,7 @@ async function everything(url: string): Promise<{ texts: readonly string[] }> {
   )
   const [stored] = await store.findSchedules({ tag: "t" }, { afterId: null, limit: 1 })
   await store.putSchedule({ ...stored!, description: "changed" }, stored!.version)
-  await store.deleteSchedule(on.id, (await store.findSchedules({ ids: [on.id] }, LIST))[0]!.version)
+  await deleteSchedule(store, (await store.findSchedules({ ids: [on.id] }, LIST))[0]!)
   await store.claim(aClaim())
   await store.prune(aPruning({ olderThanMs: 0, silentForMs: 0 }))
   await store.close()
@@ -110,7 +113,7 @@ async function everything(url: string): Promise<{ texts: readonly string[] }> {
   return { texts }
 }
 
-const PAGE = { before: null, limit: 10 } as const
+const PAGE = { after: null, limit: 10 } as const
 const LIST = { afterId: null, limit: 10 } as const
 
 async function locked(url: string): Promise<void> {

@@ -35,7 +35,7 @@ test("ids of schedules, runs and workers come by their bytes, page by page", asy
   }
 
   assert.deepEqual(found, sorted)
-  const newest = await store.findRuns({}, { orderBy: "createdAt", before: null, limit: 100 })
+  const newest = await store.findRuns({}, { orderBy: "createdAt", after: null, limit: 100 })
   assert.deepEqual(
     newest.map(({ id }) => id),
     sorted.toReversed(),

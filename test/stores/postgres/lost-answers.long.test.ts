@@ -1,6 +1,7 @@
 import assert from "node:assert/strict"
 import { setTimeout as sleep } from "node:timers/promises"
 import { inject, test } from "vitest"
+import { named } from "../../../src/stores/postgres/schema/engine-function.ts"
 import { faultProxy } from "../../support/fault-proxy.ts"
 import { migratedDatabase } from "../../support/fresh-database.ts"
 import { aPsql, aStore, atTheEnd, until } from "./scratch.ts"
@@ -23,7 +24,7 @@ test("a scheduler whose answers are lost performs every occurrence, and each onc
   for (const statement of losses) await proxy.loseAnswer(`belfry.${statement}`)
   // Not every claim has something to give. What it gave, nobody has begun: it comes back, and costs no life.
   do {
-    await proxy.loseAnswer("belfry.claim(")
+    await proxy.loseAnswer(`belfry.${named("claim")}(`)
     await sleep(1_200)
   } while ((await countOf("attempt > 1")) === 0)
   await until(

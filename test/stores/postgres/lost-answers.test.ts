@@ -15,7 +15,8 @@ import {
   heldRun,
   LONG_MS,
 } from "../../../src/store/laws/factories.ts"
-import { created, enqueued, runById, running } from "../../../src/store/laws/steps.ts"
+import { created, deleteSchedule, enqueued, runById, running } from "../../../src/store/laws/steps.ts"
+import { named } from "../../../src/stores/postgres/schema/engine-function.ts"
 import { type FaultProxy, faultProxy } from "../../support/fault-proxy.ts"
 import { migratedDatabase } from "../../support/fresh-database.ts"
 import { anOpenStore, aPsql, aStore, atTheEnd, rejectsWith, until } from "./scratch.ts"
@@ -46,7 +47,7 @@ describe(`the answer is lost, ${TIMES} times:`, () => {
       const run = aRunOf(schedule.id, { liveKey: schedule.id })
       const plan = aPlan(schedule, { progress: { ...progressOf(schedule), firedCount: 1 }, runs: [run] })
 
-      await losing("belfry.fire(", () => store.fire([plan]))
+      await losing(`belfry.${named("fire")}(`, () => store.fire([plan]))
 
       assert.deepEqual(await store.fire([plan]), [{ outcome: "stale" }])
       const [after] = await store.findSchedules({ ids: [schedule.id] }, { afterId: null, limit: 1 })
@@ -60,7 +61,7 @@ describe(`the answer is lost, ${TIMES} times:`, () => {
     for (let times = 0; times < TIMES; times++) {
       const run = aRun({ liveKey: `key ${times}` })
 
-      await losing("belfry.add(", () => store.enqueue([run]))
+      await losing(`belfry.${named("add")}(`, () => store.enqueue([run]))
 
       assert.deepEqual(await store.enqueue([run]), [{ outcome: "exists", runId: run.id }])
     }
@@ -72,7 +73,7 @@ describe(`the answer is lost, ${TIMES} times:`, () => {
       const run = await running(store, aRun())
       const change = succeed(run, OUTPUT)
 
-      await losing("belfry.change(", () => store.transition([change]))
+      await losing(`belfry.${named("change")}(`, () => store.transition([change]))
 
       const [answer] = await store.transition([change])
       assert.ok(answer!.outcome === "stale" && isAlreadyMade(change, answer!))
@@ -91,7 +92,7 @@ describe(`the answer is lost, ${TIMES} times:`, () => {
       ids.push((await enqueued(store, aRun())).id)
       const one = aClaim({ tasks: [{ name: "report", leaseMs: LONG_MS }], limit: 1 })
 
-      await losing("belfry.claim(", () => store.claim(one))
+      await losing(`belfry.${named("claim")}(`, () => store.claim(one))
 
       assert.deepEqual((await store.claim(one)).runs, [], "not twice")
       const held = await runById(store, ids.at(-1)!)
@@ -126,8 +127,8 @@ describe(`the answer is lost, ${TIMES} times:`, () => {
 
       const [changed] = await store.findSchedules({ ids: [schedule.id] }, { afterId: null, limit: 1 })
       assert.equal(changed!.description, "changed")
-      await losing("delete from belfry.schedules", () => store.deleteSchedule(changed!.id, changed!.version))
-      assert.deepEqual(await store.deleteSchedule(changed!.id, changed!.version), { outcome: "stale" })
+      await losing(`belfry.${named("fire")}(`, () => deleteSchedule(store, changed!))
+      assert.deepEqual(await deleteSchedule(store, changed!), { outcome: "stale" })
     }
     assert.equal(await countOf("schedules"), 0)
   })
@@ -137,7 +138,7 @@ describe(`the answer is lost, ${TIMES} times:`, () => {
       const run = await running(store, aRun())
       const beat = aHeartbeat({ held: [heldRun(run, { leaseMs: 1_000_000 })] })
 
-      await losing("belfry.extend(", () => store.heartbeat(beat))
+      await losing(`belfry.${named("extend")}(`, () => store.heartbeat(beat))
 
       assert.ok((await runById(store, run.id)).claimableAt! > (await store.now()) + 900_000)
       assert.deepEqual((await store.heartbeat(beat)).gone, [])
@@ -158,7 +159,7 @@ describe(`the answer is lost, ${TIMES} times:`, () => {
 
 test("a request that is lost has had no effect, and has it when it is sent again", async () => {
   const run = aRun()
-  const lost = proxy.loseRequest("belfry.add(")
+  const lost = proxy.loseRequest(`belfry.${named("add")}(`)
   await rejectsWith("BELFRY_STORE_UNAVAILABLE", store.enqueue([run]))
   await lost
 
@@ -173,8 +174,8 @@ test("a scheduler whose answers are lost performs every occurrence, each once", 
     pollInterval: "500ms",
   })
 
-  for (const statement of ["fire(", "change(", "due(", "extend("])
-    await proxy.loseAnswer(`belfry.${statement}`)
+  for (const statement of ["fire", "change", "due", "extend"] as const)
+    await proxy.loseAnswer(`belfry.${named(statement)}(`)
   const at = begun.length
   await until(() => begun.length >= at + 2, "it goes on")
   await endedWith(scheduler, psql, ids)

@@ -220,7 +220,7 @@ describe("a row with an option that can't be read", () => {
     await inserted(LOSE)
     await psql.query("select belfry.trigger('x')")
 
-    const [run] = await store.findRuns({}, { orderBy: "createdAt", before: null, limit: 1 })
+    const [run] = await store.findRuns({}, { orderBy: "createdAt", after: null, limit: 1 })
 
     assert.equal(run!.timeoutMs, 10 * MINUTE)
   })

@@ -11,12 +11,12 @@ import {
   aSchedule,
   heldRun,
 } from "../../../src/store/laws/factories.ts"
-import { several } from "../../../src/store/laws/steps.ts"
+import { deleteSchedule, several } from "../../../src/store/laws/steps.ts"
 
 /** What is asked of the store, and how much of a table each may look at. */
 
-const page = { orderBy: "createdAt", before: null, limit: 20 } as const
-const before = { at: Date.now() - 10_000 * 60_000, id: "past10000" }
+const page = { orderBy: "createdAt", after: null, limit: 20 } as const
+const after = { at: Date.now() - 10_000 * 60_000, id: "past10000" }
 /** For which one schedule has many runs. */
 export const AN_INSTANT = 1_700_000_000_000
 const ref = (number: number): RunRef => ({
@@ -166,13 +166,56 @@ export const NOW_AND_THEN: readonly Asked[] = [
     what: "a deleted schedule",
     most: 5,
     indexes: ["schedules_pkey"],
-    call: (store) => store.deleteSchedule("s19999", -1),
+    call: (store) => deleteSchedule(store, { id: "s19999", version: -1 }),
   },
   {
     what: "runs by their ids",
     most: 5,
     indexes: ["runs_pkey"],
     call: (store) => store.findRuns({ ids: ["past1", "past40000"] }, page),
+  },
+  {
+    what: "whole runs by their ids",
+    most: 5,
+    indexes: ["runs_pkey"],
+    call: (store) => store.readRuns(["past1", "past40000"]),
+  },
+  {
+    what: "runs whose ids begin alike",
+    most: 50,
+    indexes: ["runs_pkey"],
+    call: (store) => store.findRuns({ idPrefix: "past1" }, { ...page, orderBy: "id" }),
+  },
+  {
+    what: "the runs that are a part of another",
+    most: 50,
+    indexes: ["runs_parent"],
+    call: (store) => store.findRuns({ parentId: "past1" }, page),
+  },
+  {
+    what: "the runs that a worker holds",
+    most: 1_100,
+    indexes: ["runs_due"],
+    call: (store) => store.findRuns({ workerId: "w1" }, page),
+  },
+  {
+    what: "the newest of a rare task",
+    most: 60,
+    indexes: ["runs_due", "runs_task"],
+    call: (store) => store.findRuns({ task: "rare" }, page),
+  },
+  {
+    what: "the newest that somebody triggered and that ended",
+    most: 50,
+    indexes: ["runs_triggered_by"],
+    call: (store) =>
+      store.findRuns({ triggeredBy: ["manual"], states: ["succeeded", "failed", "cancelled"] }, page),
+  },
+  {
+    what: "the runs of an hour",
+    most: 1_100,
+    indexes: ["runs_pending", "runs_due", "runs_finished"],
+    call: (store) => store.findRuns({}, { ...page, from: after.at - 1_000, until: after.at }),
   },
   {
     what: "the newest runs, put together from those that wait, that are running, all thousand of them, and that ended",
@@ -184,7 +227,7 @@ export const NOW_AND_THEN: readonly Asked[] = [
     what: "a later page of them",
     most: 1_100,
     indexes: ["runs_pending", "runs_due", "runs_finished"],
-    call: (store) => store.findRuns({}, { ...page, before }),
+    call: (store) => store.findRuns({}, { ...page, after }),
   },
   {
     what: "the newest of those that wait",
@@ -202,13 +245,13 @@ export const NOW_AND_THEN: readonly Asked[] = [
     what: "the runs that ended last",
     most: 50,
     indexes: ["runs_completed"],
-    call: (store) => store.findRuns({}, { ...page, orderBy: "completedAt", before }),
+    call: (store) => store.findRuns({}, { ...page, orderBy: "completedAt", after }),
   },
   {
     what: "a schedule's occurrences, of 20,000",
     most: 50,
     indexes: ["runs_schedule"],
-    call: (store) => store.findRuns({ scheduleId: "s1" }, { ...page, orderBy: "scheduledFor", before }),
+    call: (store) => store.findRuns({ scheduleId: "s1" }, { ...page, orderBy: "scheduledFor", after }),
   },
   {
     what: "a schedule's newest occurrences, of 20,000",
@@ -223,7 +266,7 @@ export const NOW_AND_THEN: readonly Asked[] = [
     call: (store) =>
       store.findRuns(
         { scheduleId: "s1" },
-        { ...page, orderBy: "scheduledFor", before: { at: Date.now() - 19_900 * 60_000, id: "past19900" } },
+        { ...page, orderBy: "scheduledFor", after: { at: Date.now() - 19_900 * 60_000, id: "past19900" } },
       ),
   },
   {
@@ -233,7 +276,7 @@ export const NOW_AND_THEN: readonly Asked[] = [
     call: (store) =>
       store.findRuns(
         { scheduleId: "often" },
-        { ...page, orderBy: "scheduledFor", before: { at: AN_INSTANT, id: "once1500" } },
+        { ...page, orderBy: "scheduledFor", after: { at: AN_INSTANT, id: "once1500" } },
       ),
   },
   {

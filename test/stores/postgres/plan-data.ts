@@ -27,6 +27,15 @@ export const FILL = `
   from generate_series(1, 2000) as n,
     lateral (select date_trunc('milliseconds', clock_timestamp()) - interval '1 year' + n * interval '1 second' as at) as t;
 
+  -- A task of few runs among all the others.
+  insert into belfry.runs (id, task, triggered_by, state, attempt, created_at, started_at, completed_at)
+  select 'rare' || n, 'rare', 'api', 'succeeded', 1, at, at, at
+  from generate_series(1, 20) as n,
+    lateral (select date_trunc('milliseconds', clock_timestamp()) - n * interval '1 day' as at) as t;
+  insert into belfry.runs (id, task, triggered_by, state, claimable_at)
+  select 'rarely' || n, 'rare', 'api', 'pending', clock_timestamp() + interval '1 day'
+  from generate_series(1, 20) as n;
+
   -- The future, and what is due: of four priorities, and of a key that is full.
   insert into belfry.runs (id, task, triggered_by, state, priority, claimable_at)
   select 'later' || n, 'report', 'api', 'pending', n % 4, clock_timestamp() + interval '1 hour' + n * interval '1 minute'

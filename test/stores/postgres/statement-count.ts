@@ -15,10 +15,10 @@ export function countedStatements(leftOut: readonly pg.Client[] = []): string[] 
   return statements
 }
 
-/** The function it calls, or the first table it names. */
+/** The function it calls, without its version, or the first table it names. */
 function wordsOf(query: unknown): string {
   const text = typeof query === "string" ? query : (query as { text: string }).text
-  return text.match(/belfry\.\w+(?=\()|pg_notify/)?.[0] ?? text.match(/belfry\.\w+/)?.[0] ?? text
+  return text.match(/belfry\.\w+?(?=(_\d+)?\()|pg_notify/)?.[0] ?? text.match(/belfry\.\w+/)?.[0] ?? text
 }
 
 /** A cron that is due once a day, at the instant's second. */

@@ -16,7 +16,6 @@ export type Call = (store: Store) => Promise<unknown>
 export const CALLS: Readonly<Record<Exclude<keyof Store, "open" | "close" | "listen">, Call>> = {
   now: (store) => store.now(),
   putSchedule: (store) => store.putSchedule(aSchedule(), null),
-  deleteSchedule: (store) => store.deleteSchedule("s", 1),
   dueSchedules: (store) => store.dueSchedules({ limit: 10 }),
   fire: (store) => store.fire([aPlan(aSchedule(), { runs: [aRun()] })]),
   enqueue: (store) => store.enqueue([aRun()]),
@@ -27,8 +26,8 @@ export const CALLS: Readonly<Record<Exclude<keyof Store, "open" | "close" | "lis
   appendLogs: (store) => store.appendLogs([aLogLine("r")]),
   readLogs: (store) => store.readLogs({ runId: "r", after: null, limit: 1 }),
   findSchedules: (store) => store.findSchedules({}, { afterId: null, limit: 1 }),
-  findRuns: (store) => store.findRuns({}, { orderBy: "createdAt", before: null, limit: 1 }),
-  findOccurrences: (store) => store.findOccurrences({ scheduleId: "s", after: 0, before: null, limit: 1 }),
+  findRuns: (store) => store.findRuns({}, { orderBy: "createdAt", after: null, limit: 1 }),
+  readRuns: (store) => store.readRuns(["r"]),
   countRuns: (store) => store.countRuns({}),
   findWorkers: (store) => store.findWorkers({ afterId: null, limit: 1 }),
 }

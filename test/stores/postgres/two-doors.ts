@@ -146,7 +146,7 @@ export class TwoDoors {
     await this.look()
     const ended = await this.#store.now()
     const [schedule] = await this.#store.findSchedules({}, { afterId: null, limit: 1 })
-    const runs = await this.#store.findRuns({}, { orderBy: "createdAt", before: null, limit: 1_000 })
+    const runs = await this.#store.findRuns({}, { orderBy: "createdAt", after: null, limit: 1_000 })
     const told = (record: object) => toldOf(record, begun, ended)
     return {
       isRefused,

@@ -15,7 +15,7 @@ import {
   aSchedule,
   aWorker,
 } from "../../../src/store/laws/factories.ts"
-import { created, running } from "../../../src/store/laws/steps.ts"
+import { created, deleteSchedule, running } from "../../../src/store/laws/steps.ts"
 import { aFreshStore } from "./scratch.ts"
 
 const NOTHING = { message: null, details: null }
@@ -82,7 +82,7 @@ describe("a schedule's hash", () => {
     const { store, client, prefix } = await aFreshStore()
     const schedule = await created(store, aSchedule({ id: "s" }))
     const run = await running(store, aRunOf("s"))
-    await store.deleteSchedule("s", schedule.version)
+    await deleteSchedule(store, schedule)
 
     await store.transition([succeed(run, NOTHING)])
 

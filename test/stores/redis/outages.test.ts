@@ -46,7 +46,7 @@ describe("a server that falls silent", () => {
   })
 })
 
-const PAGE = { orderBy: "createdAt", before: null, limit: 1 } as const
+const PAGE = { orderBy: "createdAt", after: null, limit: 1 } as const
 
 describe("a server that is killed", () => {
   test("and comes back with what it wrote down is used again, by the same store", async () => {

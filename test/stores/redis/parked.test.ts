@@ -67,10 +67,10 @@ test("one that waits is shown as due since it was, and is cancelled as any other
   const { store } = await aFreshStore()
   await store.enqueue([limited("a", 1)])
   await store.enqueue([limited("b", 1), limited("c", 1)])
-  const [before] = await store.findRuns({ ids: ["b"] }, { orderBy: "createdAt", before: null, limit: 1 })
+  const [before] = await store.findRuns({ ids: ["b"] }, { orderBy: "createdAt", after: null, limit: 1 })
   assert.deepEqual(await claimIds(store), ["a"])
 
-  const [waiting] = await store.findRuns({ ids: ["b"] }, { orderBy: "createdAt", before: null, limit: 1 })
+  const [waiting] = await store.findRuns({ ids: ["b"] }, { orderBy: "createdAt", after: null, limit: 1 })
   await store.transition([cancel(waiting!, NOBODY)!])
   await finish(store, "a")
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { describe, test } from "vitest"
 import { succeed } from "../../../src/core/run.ts"
 import { aClaim, aPlan, aRun, aSchedule } from "../../../src/store/laws/factories.ts"
-import { created, running } from "../../../src/store/laws/steps.ts"
+import { created, deleteSchedule, running } from "../../../src/store/laws/steps.ts"
 import { faultProxy } from "../../support/fault-proxy.ts"
 import { startRedis } from "../../support/redis.ts"
 import { anOpenStore, atTheEnd, rejectsWith } from "./scratch.ts"
@@ -31,7 +31,7 @@ describe("a call that is sent again is answered as the first time:", () => {
   test("a schedule that is created, edited and deleted", async () => {
     const { store, withLostAnswer } = await aStoreBehindAProxy()
     await created(store, aSchedule({ id: "warm" }))
-    await store.deleteSchedule("warm", 0)
+    await deleteSchedule(store, { id: "warm", version: 0 })
 
     const put = await withLostAnswer(() => store.putSchedule(aSchedule({ id: "s" }), null))
     const [stored] = await store.findSchedules({ ids: ["s"] }, { afterId: null, limit: 1 })
@@ -41,8 +41,8 @@ describe("a call that is sent again is answered as the first time:", () => {
       store.putSchedule({ ...stored!, description: "edited" }, stored!.version),
     )
     assert.ok(edited.outcome === "done")
-    const deleted = await withLostAnswer(() => store.deleteSchedule("s", edited.version))
-    assert.deepEqual(deleted, { outcome: "done", version: edited.version })
+    const deleted = await withLostAnswer(() => deleteSchedule(store, { id: "s", version: edited.version }))
+    assert.deepEqual(deleted, { outcome: "done", created: [] })
   })
 
   test("plans that are fired, with all that they created", async () => {

@@ -30,7 +30,10 @@ export async function assertInStep(client: Redis, prefix: string): Promise<void>
     for (const name of ["all", `task:${run["task"]}`, ...(isInSchedule ? [`schedule:${schedule}`] : [])]) {
       count(`${state}:${name}`)
     }
+    put("run-ids", id, 0)
     put("history:created", id, createdAt)
+    put(`history:task:${run["task"]}`, id, createdAt)
+    if (run["parent_id"] !== undefined) put(`children:${run["parent_id"]}`, id, createdAt)
     if (isInSchedule) put(`history:created:${schedule}`, id, createdAt)
     if (run["scheduled_for"] !== undefined) {
       put("history:scheduled", id, Date.parse(run["scheduled_for"]))
@@ -38,6 +41,7 @@ export async function assertInStep(client: Redis, prefix: string): Promise<void>
     }
     if (isUnfinished) {
       put("unfinished", id, createdAt)
+      if (state === "running") put("running-runs", id, createdAt)
       const liveKey = singleKey ?? run["live_key"]
       const concurrencyKey = singleKey ?? run["concurrency_key"]
       if (liveKey !== undefined) live.set(liveKey, id)
@@ -76,7 +80,15 @@ async function queueOf(
 
 async function setsOf(client: Redis, prefix: string): Promise<object> {
   const found = new Map<string, Map<string, number | null>>()
-  for (const kind of ["history:*", "unfinished*", "queue:*", "waiting:*"]) {
+  for (const kind of [
+    "run-ids",
+    "history:*",
+    "children:*",
+    "running-runs",
+    "unfinished*",
+    "queue:*",
+    "waiting:*",
+  ]) {
     for (const key of await client.keys(`${prefix}:${kind}`)) {
       const name = key.slice(prefix.length + 1)
       const list = await client.zrange(key, "0", "-1", "WITHSCORES")

@@ -22,7 +22,7 @@ import {
   heldRun,
   LONG_MS,
 } from "../../../src/store/laws/factories.ts"
-import { aPage, several } from "../../../src/store/laws/steps.ts"
+import { aPage, idsOf, several } from "../../../src/store/laws/steps.ts"
 import { aFreshStore } from "./scratch.ts"
 import { assertInStep } from "./storm-indexes.ts"
 import { assertListed } from "./storm-lists.ts"
@@ -88,6 +88,7 @@ function someRun(chance: Chance): NewRun {
     liveKey: chance(3) === 0 ? `live-${chance(5)}` : null,
     concurrencyLimit: [null, 1, 2][chance(3)]!,
     concurrencyKey: chance(3) === 0 ? null : `key-${chance(2)}`,
+    parentId: chance(4) === 0 ? `parent-${chance(3)}` : null,
     delayMs: chance(4) === 0 ? 5 : 0,
   }
   const scheduledFor = chance(2) === 0 ? null : 1_000 * chance(100)
@@ -101,7 +102,7 @@ function someRun(chance: Chance): NewRun {
 }
 
 async function someRuns(store: Store, chance: Chance): Promise<readonly Run[]> {
-  const runs = await store.findRuns({}, aPage({ limit: 60 }))
+  const runs = await store.readRuns(idsOf(await store.findRuns({}, aPage({ limit: 60 }))))
   return runs.length === 0 ? [] : several(1 + chance(4), () => runs[chance(runs.length)]!)
 }
 

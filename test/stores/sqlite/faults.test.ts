@@ -41,7 +41,7 @@ test("a damaged file is told as such", async () => {
     (async () => {
       await broken.claim(aClaim())
       await broken.countRuns({})
-      await broken.findRuns({}, { orderBy: "createdAt", before: null, limit: 500 })
+      await broken.findRuns({}, { orderBy: "createdAt", after: null, limit: 500 })
     })(),
     /is damaged/,
   )

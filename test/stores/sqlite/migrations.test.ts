@@ -39,7 +39,7 @@ test("a file of a newer Belfry is refused, and left as it is", async () => {
   await assert.rejects(aStore(path).open(), (error) => {
     assert.ok(error instanceof BelfryError)
     assert.equal(error.code, "BELFRY_STORE_SCHEMA_NEWER")
-    assert.match(error.message, /is at schema 7; this version of belfry knows 1\. Upgrade belfry/)
+    assert.match(error.message, /is at schema 7; this version of belfry knows \d\. Upgrade belfry/)
     return true
   })
   assert.equal(schemaOf(await aDatabase(path)), 7)
@@ -69,11 +69,11 @@ test("a migration that fails leaves the file as it was", async () => {
   const path = aPath()
   await (await anOpenStore(path)).close()
   const database = await aDatabase(path)
-  const steps = [MIGRATIONS[0]!, "create table half (a integer); create table half (a integer)"]
+  const steps = [...MIGRATIONS, "create table half (a integer); create table half (a integer)"]
 
   assert.throws(() => migrate(database, path, steps), /already exists/)
 
-  assert.equal(schemaOf(database), 1)
+  assert.equal(schemaOf(database), MIGRATIONS.length)
   assert.equal(database.prepare("select 1 from sqlite_schema where name = 'half'").get(), undefined)
 })
 

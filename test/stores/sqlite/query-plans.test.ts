@@ -28,7 +28,7 @@ beforeEach(async () => {
   database = await aDatabase(path)
 })
 
-const PAGE = { orderBy: "createdAt", before: { at: 1, id: "r" }, limit: 10 } as const
+const PAGE = { orderBy: "createdAt", after: { at: 1, id: "r" }, limit: 10 } as const
 const LIST = { afterId: "s", limit: 10 }
 
 /** What the loops ask for all the time, and what pages show: by an index, and without sorting. */
@@ -131,13 +131,13 @@ describe("by an index:", () => {
 
   test("unfinished runs of a key", () => {
     const states = ["pending", "running"] as const
-    const { sql } = runsQuery({ concurrencyKey: "k", states }, { ...PAGE, before: null })
+    const { sql } = runsQuery({ concurrencyKey: "k", states }, { ...PAGE, after: null })
 
     assert.match(planOf(sql), /INDEX belfry_runs_key \(concurrency_key=\?/)
   })
 
   test("runs by id, which are few, are sorted after they were found", () => {
-    assert.match(planOf(runsQuery({ ids: [] }, { ...PAGE, before: null }).sql), /belfry_runs_1 \(id=\?\)/)
+    assert.match(planOf(runsQuery({ ids: [] }, { ...PAGE, after: null }).sql), /belfry_runs_1 \(id=\?\)/)
   })
 })
 

@@ -1,3 +1,12 @@
+/** In the names of the engine's functions, so that processes of two releases can each call their own during a deploy. */
+const VERSION = 2
+
+export function named(name: EngineFunctionName): string {
+  return `${name}_${VERSION}`
+}
+
+export type EngineFunctionName = "due" | "fire" | "add" | "claim" | "extend" | "change" | "prune"
+
 /**
  * The engine's statements are functions of the database. Their plans are kept with the connection, also behind a pooler;
  * and the planner is told what it can't know: that a statement of some milliseconds must not be compiled first (that took a
@@ -23,7 +32,7 @@ export function engineFunction(about: EngineFunction): string {
     body,
   } = about
   return `
-  create function belfry.${name}(${takes}) returns table (${returns})
+  create function belfry.${named(name)}(${takes}) returns table (${returns})
   language plpgsql
   set search_path = pg_catalog, pg_temp
   set lock_timeout = '${isPatient ? "4s" : "500ms"}'
@@ -45,7 +54,7 @@ export function engineFunction(about: EngineFunction): string {
 }
 
 export interface EngineFunction {
-  readonly name: string
+  readonly name: EngineFunctionName
   readonly takes: string
   readonly returns: string
   /**

@@ -7,8 +7,9 @@ import type { Runner } from "../database.ts"
 import { isTaken } from "../faults.ts"
 import { jsonOf, type Row } from "../rows.ts"
 import { keyOf, runOf } from "../run-rows.ts"
+import { named } from "../schema/engine-function.ts"
 
-export const CLAIM = "select * from belfry.claim($1, $2, $3, $4)"
+export const CLAIM = `select * from belfry.${named("claim")}($1, $2, $3, $4)`
 
 const LOOK = 0
 const NUMBER = 1

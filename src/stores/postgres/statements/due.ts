@@ -6,8 +6,9 @@ import { DIVIDED_MAX } from "../../shared/shares.ts"
 import type { Runner } from "../database.ts"
 import { instantOf, jsonOf, ms, numberOf } from "../rows.ts"
 import { scheduleOf } from "../schedule-rows.ts"
+import { named } from "../schema/engine-function.ts"
 
-export const SELECT_DUE = "select * from belfry.due($1, $2, $3, $4)"
+export const SELECT_DUE = `select * from belfry.${named("due")}($1, $2, $3, $4)`
 
 /** By runs_schedule_completed, from the newest back. Asked only where a schedule depends on others. */
 const SELECT_SUCCESSES = `

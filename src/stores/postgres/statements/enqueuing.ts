@@ -3,12 +3,13 @@ import type { NewRun } from "../../../core/run.ts"
 import type { EnqueueAnswer } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
 import { NEW_RUN_PARAMETERS, newRunLists } from "../run-lists.ts"
+import { named } from "../schema/engine-function.ts"
 
 const PARAMETERS = Array.from({ length: NEW_RUN_PARAMETERS }, (_, index) => `$${index + 1}`).join(", ")
 
 const ADD = `
   select f.is_whole, f.run_id
-  from belfry.add(${PARAMETERS}) as f`
+  from belfry.${named("add")}(${PARAMETERS}) as f`
 
 /** What is there instead, each by its own index. */
 const SELECT_INSTEAD = `

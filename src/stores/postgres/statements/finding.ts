@@ -1,8 +1,10 @@
-import { isFinished, type Run, type RunState } from "../../../core/run.ts"
-import type { OccurrencePage, OccurrenceRecord, RunFilter, RunPage, Worker } from "../../../store/store.ts"
+import { isFinished, type Run, type RunState, type TriggeredBy } from "../../../core/run.ts"
+import { type RunSummary, summaryOf } from "../../../core/run-summary.ts"
+import type { RunFilter, RunPage, Worker } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
-import { instantFrom, instantOf, jsonOf, ms, workerColumns, workerOf } from "../rows.ts"
-import { readableRunOf, runColumns } from "../run-rows.ts"
+import { instantFrom, workerColumns, workerOf } from "../rows.ts"
+import { readableRunOf, runColumns, summaryColumns } from "../run-rows.ts"
+import { sidesOf } from "./finding-sides.ts"
 
 export const SELECT_WORKERS = `
   select ${workerColumns}
@@ -22,81 +24,65 @@ export interface Asked {
   readonly values: readonly unknown[]
 }
 
-export async function findRuns(runner: Runner, filter: RunFilter, page: RunPage): Promise<readonly Run[]> {
-  if (filter.states?.length === 0) return []
-  const { text, values } = runsQuery(filter, page)
-  return (await runner.rows(text, values)).map(readableRunOf)
-}
-
-export const SELECT_OCCURRENCES = `
-  select r.id, r.state, r.missed, ${ms("r.scheduled_for")}
-  from belfry.runs as r
-  where r.schedule_id = $1
-    and r.scheduled_for > ${instantFrom("$2")}
-    and (r.scheduled_for, r.id) < (coalesce(${instantFrom("$3")}, 'infinity'), $4)
-  order by r.scheduled_for desc, r.id desc
-  limit $5`
-
-/** By runs_schedule. What may be large is stored apart from the row, and isn't asked for. */
-export async function findOccurrences(
+export async function findRuns(
   runner: Runner,
-  { scheduleId, after, before, limit }: OccurrencePage,
-): Promise<readonly OccurrenceRecord[]> {
-  const values = [scheduleId, after, before?.at ?? null, before?.id ?? "", limit]
-  const rows = await runner.rows(SELECT_OCCURRENCES, values)
-  return rows.map(([id, state, missed, scheduledFor]) => ({
-    id: id!,
-    state: state as RunState,
-    missed: jsonOf(missed ?? null),
-    scheduledFor: instantOf(scheduledFor!),
-  }))
+  filter: RunFilter,
+  page: RunPage,
+): Promise<readonly RunSummary[]> {
+  if (filter.states?.length === 0 || filter.triggeredBy?.length === 0) return []
+  const { text, values } = runsQuery(filter, page)
+  return (await runner.rows(text, values)).map(readableRunOf).map(summaryOf)
 }
+
+export const SELECT_RUNS = `
+  select ${runColumns("r")}
+  from belfry.runs as r
+  where r.id = any ($1::text[])`
+
+export async function readRuns(runner: Runner, ids: readonly string[]): Promise<readonly Run[]> {
+  return (await runner.rows(SELECT_RUNS, [ids])).map(readableRunOf)
+}
+
+/** The parameter that is the task, where one is asked for: it is the first. */
+const TASK = "$1"
 
 /** A statement for each combination that is asked for. */
-export function runsQuery(filter: RunFilter, { orderBy, before, limit }: RunPage): Asked {
-  const column = ORDER_COLUMNS[orderBy]
-  const { conditions, values } = conditionsOf(filter, orderBy)
-  conditions.push(`r.${column} is not null`)
-  if (before !== null) {
-    values.push(before.at, before.id)
-    const [at, id] = [`$${values.length - 1}`, `$${values.length}`]
-    conditions.push(`(r.${column}, r.id) < (${instantFrom(at)}, ${id})`)
-  }
-  values.push(limit)
-  const inOrder = `order by r.${column} desc, r.id desc
+export function runsQuery(filter: RunFilter, page: RunPage): Asked {
+  const { conditions, values } = conditionsOf(filter, page.orderBy)
+  addBounds(page, conditions, values)
+  values.push(page.limit)
+  const column = page.orderBy === "id" ? null : ORDER_COLUMNS[page.orderBy]
+  const inOrder = `order by ${column === null ? "r.id" : `r.${column} desc, r.id desc`}
   limit $${values.length}`
-  const sides = sidesOf(filter, orderBy).map(
+  const sides = sidesOf(filter, page.orderBy, TASK).map(
     (side) => `(
   select r.*
   from belfry.runs as r
-  where ${[side, ...conditions].join("\n    and ")}
-  ${inOrder}
+  where ${[side.where, ...conditions].join("\n    and ")}
+  ${side.isSorted ? inOrder : ""}
   )`,
   )
   return {
     text: `
-  select ${runColumns("r")}
+  select ${summaryColumns("r")}
   from (${sides.join(" union all ")}) as r
   ${inOrder}`,
     values,
   }
 }
 
-/**
- * An index by creation that had every run would be written at each of its steps. So what waits and what has ended have one
- * each, and what is running has none: that is never much, and all of it is read by runs_due. A run that is asked for by its id
- * needs none of them, and is found even if it ended at no time.
- */
-function sidesOf({ ids, states }: RunFilter, orderBy: RunPage["orderBy"]): readonly string[] {
-  if (orderBy !== "createdAt" || ids !== undefined) return ["true"]
-  const isAsked = (side: (state: RunState) => boolean) => states?.some(side) !== false
-  return [
-    ...(isAsked((state) => state === "pending") ? ["r.state = 'pending'"] : []),
-    ...(isAsked((state) => state === "running")
-      ? ["r.state = 'running' and r.claimable_at is not null"]
-      : []),
-    ...(isAsked(isFinished) ? ["r.completed_at is not null"] : []),
-  ]
+function addBounds({ orderBy, after, from, until }: RunPage, conditions: string[], values: unknown[]): void {
+  const parameter = (value: unknown) => `$${values.push(value)}`
+  if (orderBy === "id") {
+    if (after !== null) conditions.push(`r.id > ${parameter(after.id)}`)
+    return
+  }
+  const column = `r.${ORDER_COLUMNS[orderBy]}`
+  conditions.push(`${column} is not null`)
+  if (from !== undefined) conditions.push(`${column} >= ${instantFrom(parameter(from))}`)
+  if (until !== undefined) conditions.push(`${column} < ${instantFrom(parameter(until))}`)
+  if (after !== null)
+    conditions.push(`(${column}, r.id) < (${instantFrom(parameter(after.at))}, ${parameter(after.id)})`)
 }
 
 export async function countRuns(
@@ -132,7 +118,7 @@ function conditionsOf(
   filter: RunFilter,
   orderBy?: RunPage["orderBy"],
 ): { conditions: string[]; values: unknown[] } {
-  const { ids, scheduleId, task, states, triggeredBy, concurrencyKey } = filter
+  const { ids, idPrefix, scheduleId, parentId, workerId, task, states, triggeredBy, concurrencyKey } = filter
   const conditions: string[] = []
   const values: unknown[] = []
   const add = (condition: (parameter: string) => string, value: unknown) => {
@@ -140,14 +126,30 @@ function conditionsOf(
     values.push(value)
     conditions.push(condition(`$${values.length}`))
   }
-  add((p) => `r.id = any (${p}::text[])`, ids)
-  add((p) => `r.schedule_id = ${orderBy === "createdAt" ? p : unseen(p)}`, scheduleId)
   add((p) => `r.task = ${p}`, task)
+  add((p) => `r.id = any (${p}::text[])`, ids)
+  add((p) => `r.id >= ${p}`, idPrefix)
+  add((p) => `r.id < ${p}`, idPrefix === undefined ? undefined : `${idPrefix}${LAST_CHARACTER}`)
+  add((p) => `r.parent_id = ${p}`, parentId)
+  // It stays in the row of a run that has ended, for the story.
+  add((p) => `r.state = 'running' and r.worker_id = ${p}`, workerId)
+  add((p) => `r.schedule_id = ${orderBy === "createdAt" ? p : unseen(p)}`, scheduleId)
   add((p) => `r.concurrency_key = ${isUnfinished(states) ? unseen(p) : p}`, concurrencyKey)
-  add((p) => `r.triggered_by = any (${p}::text[])`, triggeredBy)
+  if (triggeredBy !== undefined) conditions.push(isTriggeredBy(triggeredBy))
   if (states !== undefined) conditions.push(isIn(states))
   return { conditions, values }
 }
+
+/** Ids are ASCII, so every id that begins with a prefix lies below the prefix with this behind it. */
+const LAST_CHARACTER = "\u{10ffff}"
+
+/** In the words of the partial index, where it is about those that are rare. */
+function isTriggeredBy(triggeredBy: readonly TriggeredBy[]): string {
+  const known = TRIGGERED_BY.filter((each) => triggeredBy.includes(each))
+  return known.length === 0 ? "false" : `r.triggered_by in (${known.map((each) => `'${each}'`).join(", ")})`
+}
+
+const TRIGGERED_BY: readonly TriggeredBy[] = ["catchup", "manual", "backfill", "schedule", "api"]
 
 /**
  * A value that the planner doesn't see. Of a schedule with many runs it would think that one of them turns up soon, and look

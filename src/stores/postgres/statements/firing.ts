@@ -5,6 +5,7 @@ import { isHeldByOthers, isTaken } from "../faults.ts"
 import { listsOf } from "../lists.ts"
 import { NEW_RUN_PARAMETERS, newRunLists } from "../run-lists.ts"
 import { FIRE_PLAN } from "../schedule-rows.ts"
+import { named } from "../schema/engine-function.ts"
 
 /** The plans, their runs, and which plan each run is of. */
 export const FIRE_PARAMETERS = FIRE_PLAN.length + NEW_RUN_PARAMETERS + 1
@@ -12,7 +13,7 @@ const PARAMETERS = Array.from({ length: FIRE_PARAMETERS }, (_, index) => `$${ind
 
 export const FIRE = `
   select f.plan, f.is_going, f.is_standing, f.created, f.is_sooner
-  from belfry.fire(${PARAMETERS}) as f`
+  from belfry.${named("fire")}(${PARAMETERS}) as f`
 
 export const NO_PLANS = Array.from({ length: FIRE_PARAMETERS }, () => null)
 

@@ -2,10 +2,11 @@ import type { Heartbeat, HeartbeatAnswer } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
 import { isHeldByOthers } from "../faults.ts"
 import { CLOCK, instantOf, ms, type Row, textOrNull } from "../rows.ts"
+import { named } from "../schema/engine-function.ts"
 
 const EXTEND = `
   select ${ms("f.extended_at")}, f.run_id
-  from belfry.extend($2, $3, $4, $5, $6) as f`
+  from belfry.${named("extend")}($2, $3, $4, $5, $6) as f`
 
 const BEAT = `
   with ${CLOCK},

@@ -1,10 +1,11 @@
 import type { Pruned, PruneRequest } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
 import { CLOCK, instantOf, ms, spanFrom } from "../rows.ts"
+import { named } from "../schema/engine-function.ts"
 
 const PRUNE_RUNS = `
   select f.deleted, f.run_id, ${ms("f.completed_at")}
-  from belfry.prune($1, $2, $3, $4, $5, $6) as f`
+  from belfry.${named("prune")}($1, $2, $3, $4, $5, $6) as f`
 
 const PRUNE_WORKERS = `
   with ${CLOCK}

@@ -41,12 +41,6 @@ const UPDATE_SCHEDULE = `
     and version = $26
   returning version`
 
-const DELETE_SCHEDULE = `
-  delete from belfry.schedules
-  where id = $1
-    and version = $2
-  returning version`
-
 export async function putSchedule(
   runner: Runner,
   schedule: Schedule,
@@ -63,11 +57,6 @@ export async function putSchedule(
       ? await runner.rows(INSERT_SCHEDULE, given)
       : await runner.rows(UPDATE_SCHEDULE, [...given, ifVersion, isEdited(schedule)])
   return row === undefined ? { outcome: "stale" } : { outcome: "done", version: Number(row[0]) }
-}
-
-export async function deleteSchedule(runner: Runner, id: string, ifVersion: number): Promise<Swap> {
-  const [row] = await runner.rows(DELETE_SCHEDULE, [id, ifVersion])
-  return row === undefined ? { outcome: "stale" } : { outcome: "done", version: ifVersion }
 }
 
 export async function findSchedules(

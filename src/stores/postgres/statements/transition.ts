@@ -5,10 +5,11 @@ import { isHeldByOthers, isTaken } from "../faults.ts"
 import { listsOf } from "../lists.ts"
 import { jsonOf, type Row, type Text } from "../rows.ts"
 import { RUN_CHANGE } from "../run-lists.ts"
+import { named } from "../schema/engine-function.ts"
 
 export const CHANGE_RUNS = `
   select f.is_awaited, f.changed
-  from belfry.change(${RUN_CHANGE.map((_, index) => `$${index + 1}`).join(", ")}) as f`
+  from belfry.${named("change")}(${RUN_CHANGE.map((_, index) => `$${index + 1}`).join(", ")}) as f`
 
 export const NO_CHANGES = RUN_CHANGE.map(() => null)
 

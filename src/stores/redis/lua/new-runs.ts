@@ -79,7 +79,7 @@ end
 local function new_run(at)
   local kind = kinds[ARGV[at]]
   kind.schedule_id, kind.scheduled_for = own_value(kind, at, 'schedule_id'), ms_of(own_value(kind, at, 'scheduled_for'))
-  kind.live_key = live_keys[at]
+  kind.live_key, kind.parent_id = live_keys[at], own_value(kind, at, 'parent_id')
   kind.concurrency_key = kind.is_single and kind.live_key or own_value(kind, at, 'concurrency_key')
   return kind
 end
@@ -89,10 +89,7 @@ local function add_run(at)
   added[id] = true
   call('HSET', RUNS .. id, unpack(fields_of(run, at)))
   enter(id, run, run.state == 'pending' and due_at(run.delay, time_of(run, at)) or now_text)
-  put(CREATED, id, now_text)
-  if run.scheduled_for then
-    put(SCHEDULED, id, run.scheduled_for)
-  end
+  list_run(id, run)
   if is_in_schedule(run) then
     list_in_schedule(id, run)
   end

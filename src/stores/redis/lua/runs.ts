@@ -14,6 +14,8 @@ local RUNS, LIVE = prefix .. ':runs:', prefix .. ':live'
 local ALL_UNFINISHED, UNFINISHED = prefix .. ':unfinished', prefix .. ':unfinished:'
 local CREATED, SCHEDULED, COMPLETED = prefix .. ':history:created', prefix .. ':history:scheduled', prefix .. ':history:completed'
 local CREATED_OF, SCHEDULED_OF, COMPLETED_OF = CREATED .. ':', SCHEDULED .. ':', COMPLETED .. ':'
+-- All runs by id; those of a task, those that are a part of another, and those that are running, by their creation.
+local RUN_IDS, OF_TASK, CHILDREN, ALL_RUNNING = prefix .. ':run-ids', prefix .. ':history:task:', prefix .. ':children:', prefix .. ':running-runs'
 
 local OWN_KEY = '${concurrencyKeyOf("")}'
 
@@ -123,14 +125,20 @@ local function enter_unfinished(id, run, at)
   if key and not run.is_single then
     call('ZADD', UNFINISHED .. key, run.created_at, id)
   end
-  if key and run.state == 'running' then
-    count_running(key, 1)
+  if run.state == 'running' then
+    put(ALL_RUNNING, id, run.created_at)
+    if key then
+      count_running(key, 1)
+    end
   end
 end
 
 local function leave_unfinished(id, run)
   take(queue_of(run.task, run.priority), id)
   take(ALL_UNFINISHED, id)
+  if run.state == 'running' then
+    take(ALL_RUNNING, id)
+  end
   if run.live_key then
     holders[run.live_key] = false
   end
@@ -191,6 +199,32 @@ local function count_run(run, change)
   count(run.state, run.task, change)
   if is_in_schedule(run) then
     count_in_schedule(run.state, run.schedule_id, change)
+  end
+end
+
+-- Lists that a run is in for as long as it is stored.
+local function list_run(id, run)
+  put(CREATED, id, run.created_at)
+  put(RUN_IDS, id, 0)
+  put(OF_TASK .. run.task, id, run.created_at)
+  if run.scheduled_for then
+    put(SCHEDULED, id, run.scheduled_for)
+  end
+  if run.parent_id then
+    put(CHILDREN .. run.parent_id, id, run.created_at)
+  end
+end
+
+local function unlist_run(id, run)
+  take(CREATED, id)
+  take(RUN_IDS, id)
+  take(OF_TASK .. run.task, id)
+  if run.scheduled_for then
+    take(SCHEDULED, id)
+  end
+  local parent = call('HGET', RUNS .. id, 'parent_id')
+  if parent then
+    take(CHILDREN .. parent, id)
   end
 end
 

@@ -11,6 +11,7 @@ const places = (fields: readonly string[]) =>
 export const TAKING = `
 local FIRST, THEN = { ${places(FIRST_FIELDS)} }, { ${places(FURTHER_FIELDS)} }
 local STATE, ATTEMPT, SCHEDULE, LIMIT, DUE = FIRST.state, FIRST.attempt, FIRST.schedule_id, FIRST.concurrency_limit, FIRST.due_at
+local CREATED_AT = FIRST.created_at
 local FURTHER = STATE + 1
 
 local function read_to_give(id)
@@ -139,5 +140,6 @@ local function give(id, run, source, due_at)
   run[DUE] = due_at
   call('HSET', RUNS .. id, 'state', 'running', 'attempt', attempt, 'worker_id', worker, 'due_at', rfc_3339(due_at), 'started_at', now_read)
   put(source.queue, id, source.leased_until)
+  put(ALL_RUNNING, id, ms_of(run[CREATED_AT]) or '0')
 end
 `

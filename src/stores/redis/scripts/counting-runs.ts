@@ -3,9 +3,10 @@ import { concurrencyKeyOf } from "../../../core/schedule.ts"
 import type { RunFilter } from "../../../store/store.ts"
 import type { Connection } from "../connection.ts"
 import { RUNS } from "../lua/runs.ts"
-import { indexesFor } from "../run-indexes.ts"
+import { indexesFor, isWanted } from "../run-indexes.ts"
 import { marked, scriptOf } from "../script.ts"
-import { type Place, runsById, type WalkReply, walk } from "./reading-runs.ts"
+import { readRuns } from "./reading-runs.ts"
+import { type Place, type WalkReply, walk } from "./walking-runs.ts"
 
 // Arguments: the key whose single run isn't among the counts, and which counts. Answers that run's state, and the
 // counts; nothing if one of them was written past our door, and is no count.
@@ -35,9 +36,10 @@ const STATES: readonly RunState[] = ["pending", "running", "succeeded", "failed"
 
 export async function countRuns(connection: Connection, filter: RunFilter): Promise<Counts> {
   const counts: Counts = { pending: 0, running: 0, succeeded: 0, failed: 0, cancelled: 0, skipped: 0 }
+  if (filter.states?.length === 0 || filter.triggeredBy?.length === 0) return counts
   const field = keptCountOf(filter)
   if (filter.ids !== undefined) {
-    for (const { state } of await runsById(connection, filter)) counts[state]++
+    for (const run of await readRuns(connection, filter.ids)) if (isWanted(run, filter)) counts[run.state]++
   } else if (field === null || !(await countByField(connection, filter, field, counts))) {
     await countByWalking(connection, filter, counts)
   }
@@ -45,11 +47,14 @@ export async function countRuns(connection: Connection, filter: RunFilter): Prom
 }
 
 /** What the scripts keep count of: all runs, those of a task, and those of a schedule. */
-function keptCountOf({ scheduleId, task, triggeredBy, concurrencyKey }: RunFilter): string | null {
-  if (triggeredBy !== undefined || concurrencyKey !== undefined) return null
+function keptCountOf(filter: RunFilter): string | null {
+  const { scheduleId, task } = filter
+  if (NOT_COUNTED.some((part) => filter[part] !== undefined)) return null
   if (scheduleId === undefined) return task === undefined ? ":all" : `:task:${task}`
   return task === undefined ? `:schedule:${scheduleId}` : null
 }
+
+const NOT_COUNTED = ["idPrefix", "parentId", "workerId", "triggeredBy", "concurrencyKey"] as const
 
 /** False if what is kept can't be read. */
 async function countByField(

@@ -1,17 +1,52 @@
-import type { Run } from "../../../core/run.ts"
+import { type RunSummary, summaryOf } from "../../../core/run-summary.ts"
 import type { RunFilter, RunPage } from "../../../store/store.ts"
-import type { Connection } from "../connection.ts"
-import { indexesFor, type RunIndex } from "../run-indexes.ts"
+import type { Connection, Reply } from "../connection.ts"
+import { RUNS } from "../lua/runs.ts"
+import { SUMMARIES } from "../lua/summaries.ts"
+import { WHOLE_RUNS } from "../lua/whole-runs.ts"
+import { indexesFor, isWanted, type RunIndex } from "../run-indexes.ts"
 import { fieldsOf, readableRunOf } from "../run-rows.ts"
-import { type Place, runsById, walk } from "./reading-runs.ts"
+import { marked, SLICE, scriptOf } from "../script.ts"
+import { readRuns } from "./reading-runs.ts"
+import { type Place, walk, wantedArgs } from "./walking-runs.ts"
+
+// By id, ascending. Arguments: the id before the first, how many to look at, and what to look for. Answers the last id looked at, and
+// what was found.
+const BY_ID = scriptOf(
+  RUNS,
+  WHOLE_RUNS,
+  SUMMARIES,
+  `
+local wanted = read_wanted(3)
+local first = wanted.prefix and '[' .. wanted.prefix or '-'
+local after = text_of(ARGV[1])
+if after and (not wanted.prefix or not is_less(after, wanted.prefix)) then
+  first = '(' .. after
+end
+local last = wanted.prefix and '(' .. wanted.prefix .. '\\255' or '+'
+local ids, found = call('ZRANGEBYLEX', RUN_IDS, first, last, 'LIMIT', 0, ARGV[2]), {}
+for _, id in ipairs(ids) do
+  local run, list = read_summary(id)
+  if run and matches(run, wanted) then
+    found[#found + 1] = summary_of(id, run, list)
+  end
+end
+return { ids[#ids] or false, found }
+`,
+)
 
 export async function findRuns(
   connection: Connection,
   filter: RunFilter,
   page: RunPage,
-): Promise<readonly Run[]> {
-  if (filter.ids !== undefined) return pageOf(await runsById(connection, filter), page)
-  const found: Run[] = []
+): Promise<readonly RunSummary[]> {
+  if (filter.ids !== undefined) {
+    const runs = (await readRuns(connection, filter.ids)).filter((run) => isWanted(run, filter))
+    return pageOf(runs.map(summaryOf), page)
+  }
+  if (filter.states?.length === 0 || filter.triggeredBy?.length === 0) return []
+  if (page.orderBy === "id") return findById(connection, filter, page)
+  const found: RunSummary[] = []
   const indexes = indexesFor(filter, page.orderBy)
   for (const index of indexes) found.push(...(await walkPage(connection, index, filter, page)))
   return indexes.length === 1 ? found : pageOf(found, page)
@@ -19,23 +54,55 @@ export async function findRuns(
 
 /** Several looks where a page takes long to find. The order is by what never changes, so a run that stays is in one of them. */
 async function walkPage(connection: Connection, index: RunIndex, filter: RunFilter, page: RunPage) {
-  const found: Run[] = []
-  let before: Place | null = page.before
+  const { from, until } = page
+  const found: RunSummary[] = []
+  let before: Place | null = page.after
   while (found.length < page.limit) {
     const limit = page.limit - found.length
-    const [isOver, at, id, rows] = await walk(connection, index, { filter, before, limit, what: "runs" })
-    for (const row of rows) found.push(readableRunOf(fieldsOf(row)))
+    const about = { filter, before, from, until, limit, what: "runs" } as const
+    const [isOver, at, id, rows] = await walk(connection, index, about)
+    for (const row of rows) found.push(summaryIn(row))
     if (isOver === 1) break
     before = { at: at!, id: id! }
   }
   return found
 }
 
-function pageOf(runs: readonly Run[], { orderBy, before, limit }: RunPage): readonly Run[] {
-  const isAfter = (run: Run) =>
-    before === null || run[orderBy]! < before.at || (run[orderBy] === before.at && run.id < before.id)
+async function findById(connection: Connection, filter: RunFilter, { after, limit }: RunPage) {
+  const found: RunSummary[] = []
+  let afterId = after?.id ?? null
+  while (found.length < limit) {
+    const wanted = Math.min(limit - found.length, SLICE)
+    const [lastId, rows] = await connection.run<readonly [string | null, readonly Reply[]]>(BY_ID, [
+      marked(afterId),
+      wanted,
+      ...wantedArgs(filter),
+    ])
+    for (const row of rows) found.push(summaryIn(row))
+    if (lastId === null) break
+    afterId = lastId
+  }
+  return found
+}
+
+function summaryIn(row: Reply): RunSummary {
+  return summaryOf(readableRunOf(fieldsOf(row)))
+}
+
+function pageOf(runs: readonly RunSummary[], page: RunPage): readonly RunSummary[] {
+  const { orderBy, after, from, until, limit } = page
+  const isLess = (a: string, b: string) => (a < b ? -1 : 1)
+  if (orderBy === "id") {
+    const later = runs.filter(({ id }) => after === null || id > after.id)
+    return later.sort((a, b) => isLess(a.id, b.id)).slice(0, limit)
+  }
+  const isOnPage = (run: RunSummary) => {
+    const at = run[orderBy]
+    if (at === null || at < (from ?? at) || at >= (until ?? Number.POSITIVE_INFINITY)) return false
+    return after === null || at < after.at || (at === after.at && run.id < after.id)
+  }
   return runs
-    .filter((run) => run[orderBy] !== null && isAfter(run))
-    .sort((a, b) => b[orderBy]! - a[orderBy]! || (a.id < b.id ? 1 : -1))
+    .filter(isOnPage)
+    .sort((a, b) => b[orderBy]! - a[orderBy]! || isLess(b.id, a.id))
     .slice(0, limit)
 }

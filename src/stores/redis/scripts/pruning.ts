@@ -41,10 +41,7 @@ end
 
 local function remove(id, run)
   leave(id, run)
-  take(CREATED, id)
-  if run.scheduled_for then
-    take(SCHEDULED, id)
-  end
+  unlist_run(id, run)
   if run.schedule_id then
     unlist_in_schedule(id, run)
   end

@@ -59,20 +59,6 @@ return version
 `,
 )
 
-const DELETE = scriptOf(
-  KEYS,
-  SCHEDULES,
-  `
-local key = schedule_key(ARGV[1])
-if version_of(key, fields_in(key, 'version')[1]) ~= ARGV[2] then
-  return 0
-end
-remove_schedule(ARGV[1])
-call('PUBLISH', prefix .. ':news', 'schedules')
-return 1
-`,
-)
-
 export async function putSchedule(
   connection: Connection,
   schedule: Schedule,
@@ -84,9 +70,4 @@ export async function putSchedule(
   args.push(definitionText(schedule), task, marked(owner), String(enabled), ...new Set(tags))
   const version = await connection.once<number | null>(answeringOnce(PUT), args)
   return version === null ? { outcome: "stale" } : { outcome: "done", version }
-}
-
-export async function deleteSchedule(connection: Connection, id: string, ifVersion: number): Promise<Swap> {
-  const isDone = (await connection.once<number>(answeringOnce(DELETE), [id, ifVersion])) === 1
-  return isDone ? { outcome: "done", version: ifVersion } : { outcome: "stale" }
 }

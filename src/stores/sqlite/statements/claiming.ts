@@ -81,8 +81,7 @@ const COUNT_RUNNING = `
     and id <> ?`
 
 const STATE = 16
-const ROWID = 31
-type ClaimableRow = RunRow & { readonly [ROWID]: number }
+type ClaimableRow = readonly [...RunRow, rowid: number]
 
 interface Queue {
   readonly task: string
@@ -154,13 +153,13 @@ function claimOfPriority(
 /** What is finished, or can't be read, is due no longer, so that it is neither given nor in the way. */
 function givableOf(connection: Connection, rows: readonly ClaimableRow[], now: Instant): Claimable[] {
   return rows.flatMap((row) => {
-    const rowid = row[ROWID]
+    const rowid = row.at(-1) as number
     if (isEnded(row[STATE])) {
       letRest(connection, rowid)
       return []
     }
     try {
-      return [{ run: runOf(row), rowid }]
+      return [{ run: runOf(row as unknown as RunRow), rowid }]
     } catch (error) {
       failUnreadable(connection, rowid, error, now)
       return []

@@ -6,7 +6,7 @@ import { NEW_RUN_COLUMNS, newRunValues } from "../rows.ts"
 
 const INSERT_RUN = `
   insert into belfry_runs (${NEW_RUN_COLUMNS}, attempt, failures, lost, details, attempts)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 'null', '[]')
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 'null', '[]')
   on conflict (id) do nothing`
 
 export const SELECT_EXISTS = `

@@ -1,18 +1,10 @@
-import type { Instant } from "../../../core/instant.ts"
-import { type Missed, type Run, type RunState, UNFINISHED } from "../../../core/run.ts"
+import { type Run, type RunState, type TriggeredBy, UNFINISHED } from "../../../core/run.ts"
+import { type RunSummary, SUMMARY_TEXT_MAX, summaryOf } from "../../../core/run-summary.ts"
 import { DATE_MAX } from "../../../core/sound.ts"
-import type { OccurrencePage, OccurrenceRecord, RunFilter, RunPage, Worker } from "../../../store/store.ts"
+import type { RunFilter, RunPage, Worker } from "../../../store/store.ts"
 import type { Connection } from "../connection.ts"
 import type { Value } from "../driver.ts"
-import {
-  parseOrNothing,
-  RUN_COLUMNS,
-  type RunRow,
-  readableRunOf,
-  WORKER_COLUMNS,
-  type WorkerRow,
-  workerOf,
-} from "../rows.ts"
+import { RUN_COLUMNS, type RunRow, readableRunOf, WORKER_COLUMNS, type WorkerRow, workerOf } from "../rows.ts"
 
 const SELECT_WORKERS = `
   select ${WORKER_COLUMNS}
@@ -27,90 +19,104 @@ const ORDER_COLUMNS = {
   completedAt: "completed_at",
 } as const
 
+/** In place of what a summary leaves out, so that SQLite needn't read it. */
+const SUMMARY_COLUMNS = RUN_COLUMNS.replace("payload", "'null'")
+  .replace("details", "'null'")
+  .replace("attempts", "'[]'")
+  .replace("retry", "null")
+  .replace("message", `substr(message, 1, ${SUMMARY_TEXT_MAX})`)
+  .replace("error", `substr(error, 1, ${SUMMARY_TEXT_MAX})`)
+
 /** A statement for each combination that is asked for: they are few, and each is prepared once. */
 export interface Query {
   readonly sql: string
   readonly values: readonly Value[]
 }
 
-export function findRuns(connection: Connection, filter: RunFilter, page: RunPage): readonly Run[] {
+export function findRuns(connection: Connection, filter: RunFilter, page: RunPage): readonly RunSummary[] {
   const queries = runsQueries(filter, page)
   const found = queries.flatMap(({ sql, values }) => connection.rows<RunRow>(sql, values)).map(readableRunOf)
-  return queries.length === 1 ? found : found.sort(newestFirst(page.orderBy)).slice(0, page.limit)
+  const ordered = queries.length === 1 ? found : found.sort(newestFirst).slice(0, page.limit)
+  return ordered.map(summaryOf)
 }
 
-export const SELECT_OCCURRENCES = `
-  select id, state, missed, scheduled_for
-  from belfry_runs
-  where schedule_id = ?
-    and scheduled_for > ?
-    and (scheduled_for, id) < (?, ?)
-  order by scheduled_for desc, id desc
-  limit ?`
-
-/** By belfry_runs_schedule_scheduled. The columns lie before all that may be large, so no more than a run's first page is read. */
-export function findOccurrences(
-  connection: Connection,
-  { scheduleId, after, before, limit }: OccurrencePage,
-): readonly OccurrenceRecord[] {
-  const { at, id } = before ?? { at: Number.MAX_SAFE_INTEGER, id: "" }
-  return connection
-    .rows<OccurrenceRow>(SELECT_OCCURRENCES, [scheduleId, after, at, id, limit])
-    .map(([id, state, missed, scheduledFor]) => ({
-      id,
-      state,
-      missed: parseOrNothing<Missed | null>(missed ?? "null") ?? null,
-      scheduledFor,
-    }))
-}
-
-type OccurrenceRow = readonly [id: string, state: RunState, missed: string | null, scheduledFor: Instant]
-
-/**
- * By the index on the instant, or on schedule and instant; by primary key if ids are given, and then sorted. States alone
- * are asked for one by one, each by its own part of an index: among a million that succeeded, those that failed are few.
- */
-export function runsQueries(filter: RunFilter, page: RunPage): readonly Query[] {
-  const { ids, scheduleId, concurrencyKey, states, ...rest } = filter
-  const isByState = ids === undefined && scheduleId === undefined && concurrencyKey === undefined
-  if (states === undefined || !isByState || page.orderBy !== "createdAt") return [runsQuery(filter, page)]
-  return [...new Set(states)].map((state) => runsQuery(rest, page, { sql: "state = ?", values: [state] }))
-}
-
-function runsQuery(filter: RunFilter, { orderBy, before, limit }: RunPage, state?: Query): Query {
-  const column = ORDER_COLUMNS[orderBy]
-  const conditions = [
-    ...(state === undefined ? [] : [state]),
-    ...conditionsOf(filter),
-    { sql: `${column} is not null`, values: [] },
-    ...(before === null ? [] : behind(column, before)),
-  ]
-  return {
-    sql: `
+export const SELECT_RUNS = `
   select ${RUN_COLUMNS}
   from belfry_runs
+  where id in (select value from json_each(?))`
+
+export function readRuns(connection: Connection, ids: readonly string[]): readonly Run[] {
+  return connection.rows<RunRow>(SELECT_RUNS, [JSON.stringify(ids)]).map(readableRunOf)
+}
+
+/**
+ * By the index on the instant, or on schedule, task or parent and the instant; by primary key if ids are given, and then sorted.
+ * States alone are asked for one by one, each by its own part of an index: among a million that succeeded, those that failed are
+ * few. The same goes for what triggered a run.
+ */
+export function runsQueries(filter: RunFilter, page: RunPage): readonly Query[] {
+  const { states, triggeredBy, ...rest } = filter
+  const isNarrow = NARROW.some((part) => filter[part] !== undefined)
+  if (isNarrow || page.orderBy !== "createdAt") return [runsQuery(filter, page)]
+  if (states !== undefined)
+    return [...new Set(states)].map((state) =>
+      runsQuery({ ...rest, ...(triggeredBy === undefined ? {} : { triggeredBy }) }, page, {
+        sql: "state = ?",
+        values: [state],
+      }),
+    )
+  if (triggeredBy?.every((trigger) => isRare(trigger)))
+    return [...new Set(triggeredBy)].map((trigger) =>
+      runsQuery(rest, page, { sql: `triggered_by = '${trigger}'`, values: [] }),
+    )
+  return [runsQuery(filter, page)]
+}
+
+const NARROW = ["ids", "scheduleId", "parentId", "concurrencyKey", "task"] as const
+
+/** Those of belfry_runs_triggered_by. */
+function isRare(triggeredBy: TriggeredBy): boolean {
+  return triggeredBy === "catchup" || triggeredBy === "manual" || triggeredBy === "backfill"
+}
+
+function runsQuery(filter: RunFilter, page: RunPage, first?: Query): Query {
+  const conditions = [...(first === undefined ? [] : [first]), ...conditionsOf(filter), ...boundsOf(page)]
+  const order = page.orderBy === "id" ? "id" : `${ORDER_COLUMNS[page.orderBy]} desc, id desc`
+  return {
+    sql: `
+  select ${SUMMARY_COLUMNS}
+  from belfry_runs
   ${whereOf(conditions)}
-  order by ${column} desc, id desc
+  order by ${order}
   limit ?`,
-    values: [...conditions.flatMap(({ values }) => values), limit],
+    values: [...conditions.flatMap(({ values }) => values), page.limit],
   }
 }
 
-/** What is out of reach of a date is read as the first or last date: a page behind the last of these is empty. */
-function behind(column: string, { at, id }: { at: number; id: string }): readonly Query[] {
-  const isBehind = { sql: `(${column}, id) < (?, ?)`, values: [at, id] }
-  return [isBehind, { sql: `${column} >= ${-DATE_MAX}`, values: [] }]
+function boundsOf({ orderBy, after, from, until }: RunPage): readonly Query[] {
+  if (orderBy === "id") return after === null ? [] : [{ sql: "id > ?", values: [after.id] }]
+  const column = ORDER_COLUMNS[orderBy]
+  const bounds: Query[] = [{ sql: `${column} is not null`, values: [] }]
+  if (from !== undefined) bounds.push({ sql: `${column} >= ?`, values: [from] })
+  if (until !== undefined) bounds.push({ sql: `${column} < ?`, values: [until] })
+  if (after !== null) {
+    bounds.push({ sql: `(${column}, id) < (?, ?)`, values: [after.at, after.id] })
+    // An instant out of reach of a date is read as the first or last date: a page behind the last of these is empty.
+    bounds.push({ sql: `${column} >= ${-DATE_MAX}`, values: [] })
+  }
+  return bounds
 }
 
-function newestFirst(orderBy: RunPage["orderBy"]): (a: Run, b: Run) => number {
-  return (a, b) => b[orderBy]! - a[orderBy]! || (a.id < b.id ? 1 : -1)
+/** Several queries are put together only where runs are ordered by their creation. */
+function newestFirst(a: Run, b: Run): number {
+  return b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1)
 }
 
 export function countRuns(connection: Connection, filter: RunFilter): Readonly<Record<RunState, number>> {
   const { sql, values } = countQuery(filter)
   const rows = connection.prepare(sql).all(...values) as { state: RunState; runs: number }[]
   const counts = { pending: 0, running: 0, succeeded: 0, failed: 0, cancelled: 0, skipped: 0 }
-  // A state that is none was written past our door.
+  // Anything else than one of the six states wasn't written by Belfry.
   for (const { state, runs } of rows) if (Object.hasOwn(counts, state)) counts[state] = runs
   return counts
 }
@@ -135,7 +141,7 @@ export function findWorkers(
 }
 
 function conditionsOf(filter: RunFilter): readonly Query[] {
-  const { ids, scheduleId, task, states, triggeredBy, concurrencyKey } = filter
+  const { ids, idPrefix, scheduleId, parentId, workerId, task, states, triggeredBy, concurrencyKey } = filter
   const conditions: Query[] = []
   // A list is one value, so that its length makes no other statement.
   const isAnyOf = (column: string, list: readonly string[] | undefined) => {
@@ -146,12 +152,18 @@ function conditionsOf(filter: RunFilter): readonly Query[] {
     if (value !== undefined) conditions.push({ sql: `${column} = ?`, values: [value] })
   }
   isAnyOf("id", ids)
+  if (idPrefix !== undefined)
+    conditions.push({ sql: "id >= ? and id < ?", values: [idPrefix, `${idPrefix}${LAST_CHARACTER}`] })
   is("schedule_id", scheduleId)
+  is("parent_id", parentId)
   is("task", task)
   is("concurrency_key", concurrencyKey)
   // The plus keeps the planner from the index on states, where the order asked for would have to be sorted.
   isAnyOf("+state", states)
   isAnyOf("triggered_by", triggeredBy)
+  // Running runs are few, and found by their state.
+  if (workerId !== undefined)
+    conditions.push({ sql: "state = 'running' and worker_id = ?", values: [workerId] })
   // In the very words of belfry_runs_key, so that the unfinished runs of a key are found by it.
   const isUnfinished = states?.every((state) => UNFINISHED.includes(state)) ?? false
   if (concurrencyKey !== undefined && isUnfinished) {
@@ -159,6 +171,9 @@ function conditionsOf(filter: RunFilter): readonly Query[] {
   }
   return conditions
 }
+
+/** Ids are ASCII, so every id that begins with a prefix lies below the prefix with this behind it. */
+const LAST_CHARACTER = "\u{10ffff}"
 
 function whereOf(conditions: readonly Query[]): string {
   if (conditions.length === 0) return ""

@@ -35,12 +35,6 @@ const INSERT_TAGS = `
   select value, ?
   from json_each(?)`
 
-// The tags go with it, by their foreign key.
-const DELETE_SCHEDULE = `
-  delete from belfry_schedules
-  where id = ?
-    and ${VERSION} = ?`
-
 /** The write lock is held: the version read is the version replaced. */
 export function putSchedule(connection: Connection, schedule: Schedule, ifVersion: number | null): Swap {
   const row = connection.prepare(SELECT_VERSION).get(schedule.id) as { version: number } | undefined
@@ -52,11 +46,6 @@ export function putSchedule(connection: Connection, schedule: Schedule, ifVersio
     connection.prepare(INSERT_TAGS).run(schedule.id, JSON.stringify(schedule.tags))
   }
   return { outcome: "done", version }
-}
-
-export function deleteSchedule(connection: Connection, id: string, ifVersion: number): Swap {
-  const { changes } = connection.prepare(DELETE_SCHEDULE).run(id, ifVersion)
-  return changes === 0 ? { outcome: "stale" } : { outcome: "done", version: ifVersion }
 }
 
 /** By primary key, or by the index on task, owner or tag where one is named: each ends in the id, so nothing is sorted. */

@@ -1,0 +1,29 @@
+import assert from "node:assert/strict"
+import { test } from "vitest"
+import type { Run } from "./run.ts"
+import { SUMMARY_TEXT_MAX, summaryOf } from "./run-summary.ts"
+import { unreadableRun } from "./unreadable.ts"
+
+function aStoredRun(over: Partial<Run>): Run {
+  return { ...unreadableRun({ id: "r1" }, "nothing else is known of it"), ...over }
+}
+
+test("a summary has every field of its run but those that may be large", () => {
+  const run = aStoredRun({ error: "short", message: null })
+
+  const { payload: _payload, details: _details, attempts: _attempts, retry: _retry, ...rest } = run
+
+  assert.deepEqual(summaryOf(run), rest)
+})
+
+test.each([
+  ["as long as may be", "x".repeat(SUMMARY_TEXT_MAX), SUMMARY_TEXT_MAX],
+  ["longer", "x".repeat(SUMMARY_TEXT_MAX + 1), SUMMARY_TEXT_MAX],
+  ["of pairs of surrogates, and as long as may be", "😀".repeat(SUMMARY_TEXT_MAX), 2 * SUMMARY_TEXT_MAX],
+  ["of pairs of surrogates, and longer", "😀".repeat(3 * SUMMARY_TEXT_MAX), 2 * SUMMARY_TEXT_MAX],
+])("an error that is %s is shown by its first characters, each whole", (_, error, length) => {
+  const summary = summaryOf(aStoredRun({ error, message: error }))
+
+  assert.equal(summary.error, error.slice(0, length))
+  assert.equal(summary.message, error.slice(0, length))
+})

@@ -1,0 +1,814 @@
+/** Made by scripts/freeze-migration.ts from ../schema/. Never edited by hand, and never again after its release. */
+export const MIGRATION_2 = `
+  -- The run that a run is a part of.
+  alter table belfry.runs add column parent_id text collate "C";
+  create index runs_parent on belfry.runs (parent_id, created_at) where parent_id is not null;
+  -- Lists by task, newest first.
+  create index runs_task on belfry.runs (task, created_at) where completed_at is not null;
+  -- Runs that neither a timetable nor an ordinary enqueue made. They are few, so a list of them must not look at all the others.
+  create index runs_triggered_by on belfry.runs (triggered_by, created_at)
+    where completed_at is not null and triggered_by in ('catchup', 'manual', 'backfill');
+
+
+  create function belfry.due_2(up_to integer, among integer, reader bigint, ahead_ms integer) returns table (read_at float8, next_at float8, next_count integer, unfinished json, id text, version bigint, revision integer, created_at float8, updated_at float8, declared_as text, task text, owner text, next_run_at float8, covered_until float8, overrides jsonb, paused jsonb, fired_count bigint, last_error text, finished_at float8, run_count bigint, last_run_id text, last_run_at float8, function text, description text, cron text, timezone text, payload jsonb, enabled boolean, priority integer, tags json, triggers jsonb, options jsonb, release bigint, unsettled jsonb)
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set lock_timeout = '4s'
+  set jit = off
+  set enable_seqscan = off
+  set plan_cache_mode = force_generic_plan
+  set enable_hashjoin = off
+  set enable_mergejoin = off
+  as $$
+  #variable_conflict use_column
+  declare
+    
+  begin
+    -- A crash empties the table.
+    if $1 > 0 and not exists (select 1 from belfry.shares) then
+      insert into belfry.shares (share, given_to, given_until)
+      select share, 0, '-infinity'
+      from generate_series(0, 15) as share
+      on conflict do nothing;
+    end if;
+    return query
+  with clock as materialized (select pg_catalog.date_trunc('milliseconds', pg_catalog.clock_timestamp()) as now),
+  horizon as materialized (
+    select clock.now + $4 * interval '1 millisecond' as at
+    from clock
+  ),
+  first as materialized (
+    select s.id, hashtext(s.id) & 15 as share
+    from belfry.schedules as s
+    where s.next_run_at <= (select horizon.at from horizon)
+    order by s.next_run_at
+    limit $2
+  ),
+  filled as materialized (
+    select first.share, count(*) as due
+    from first
+    group by first.share
+  ),
+  others as materialized (
+    select s.given_until, filled.due
+    from filled
+    join belfry.shares as s on s.share = filled.share
+    where s.given_until > (select clock.now from clock)
+      and s.given_to <> $3
+  ),
+  counted as materialized (
+    select filled.due,
+      (select coalesce(sum(others.due), 0) from others) as due_of_others,
+      greatest(100 + filled.due * 0.2, least($4 / 2, 500))
+        * interval '1 millisecond' as share_time
+    from (select count(*) as due from first) as filled
+  ),
+  free as materialized (
+    select s.share
+    from filled
+    join belfry.shares as s on s.share = filled.share
+    where s.given_to = $3
+      or s.given_until <= (select clock.now from clock)
+    order by filled.due desc
+    limit (
+      select least(
+        ceil(16.0 * $1 / nullif(counted.due, 0)),
+        case when counted.due_of_others > 0 then 2 else 16 end
+      )
+      from counted
+    )
+    for update of s skip locked
+  ),
+  taken as (
+    update belfry.shares as s
+    set given_to = $3,
+      given_until = date_trunc('milliseconds', clock.now + counted.share_time)
+    from free, clock, counted
+    where s.share = free.share
+    returning s.share
+  ),
+  own as materialized (
+    select first.id
+    from first
+    where first.share = any (array(select taken.share from taken))
+    limit $1
+  ),
+  due as materialized (
+    select s.*
+    from own
+    join belfry.schedules as s on s.id = own.id
+  ),
+  next as materialized (
+    select min(s.next_run_at) as at
+    from belfry.schedules as s
+    where s.next_run_at > (select horizon.at from horizon)
+  ),
+  crowd as materialized (
+    select count(*)::integer as size
+    from (
+      select 1
+      from belfry.schedules as s
+      where s.next_run_at = (select next.at from next)
+      limit $1
+    ) as counted
+  ),
+  again as materialized (
+    select case
+      when given.count >= least($1, counted.due) then next.at
+      -- The rest is free: come again at once.
+      when given.count > 0 and given.count + counted.due_of_others < counted.due then clock.now
+      -- Others have the rest: come again when they should have fired it.
+      else least(
+        next.at,
+        coalesce(
+          (select min(others.given_until) from others),
+          clock.now + counted.share_time
+        )
+      )
+    end as at
+    from clock
+    cross join next
+    cross join counted
+    cross join (select count(*) as count from own) as given
+  )
+  select pg_catalog.date_part('epoch', clock.now) * 1000::float8,
+    pg_catalog.date_part('epoch', again.at) * 1000::float8,
+    case when again.at = next.at then crowd.size else 0 end,
+    (
+      select json_agg(json_build_array(u.id, u.state, u.attempt, u.failures, u.lost))
+      from (
+        -- By runs_key, one state at a time: both together would be sorted, and a schedule may have 10,000 runs that wait. Of those,
+        -- the longest due are the oldest.
+        select r.id, r.state, r.attempt, r.failures, r.lost
+        from (values ('pending'), ('running')) as unfinished(state)
+        cross join lateral (
+          select r.id, r.state, r.attempt, r.failures, r.lost, r.created_at
+          from belfry.runs as r
+          where r.concurrency_key = 'schedule:' || due.id
+            and r.state = unfinished.state
+            and r.state in ('pending', 'running')
+          order by r.claimable_at
+          limit 100
+        ) as r
+        order by r.created_at
+        limit 100
+      ) as u
+    ),
+    due.id, due.version, due.revision, pg_catalog.date_part('epoch', due.created_at) * 1000::float8, pg_catalog.date_part('epoch', due.updated_at) * 1000::float8, due.declared_as, due.task, due.owner, pg_catalog.date_part('epoch', due.next_run_at) * 1000::float8, pg_catalog.date_part('epoch', due.covered_until) * 1000::float8, due.overrides, due.paused, due.fired_count, due.last_error, pg_catalog.date_part('epoch', due.finished_at) * 1000::float8, (due.runs_fired + coalesce(c.run_count, 0)), case when c.last_run_at >= coalesce(due.last_fired_at, '-infinity') then c.last_run_id else due.last_fired_id end, pg_catalog.date_part('epoch', greatest(due.last_fired_at, c.last_run_at)) * 1000::float8, due.function, due.description, due.cron, due.timezone, due.payload, due.enabled, due.priority, pg_catalog.to_json(due.tags), due.triggers, due.options, due.release, due.unsettled
+  from clock
+  cross join next
+  cross join crowd
+  cross join again
+  left join due on true
+  left join lateral (
+    select one.*
+    from belfry.counts as one
+    where one.schedule_id = due.id
+    limit 1
+  ) as c on true
+  order by due.next_run_at;
+  end
+  $$;
+
+
+  create function belfry.fire_2(text[], bigint[], boolean[], bigint[], bigint[], text[], text[], bigint[], text[], bigint[], integer[], text[], text[], text[], text[], integer[], text[], bigint[], text[], text[], text[], text[], text[], integer[], text[], bigint[], text[], text[], text[], bigint[], bigint[], text[], text[], bigint[]) returns table (plan bigint, is_going boolean, is_standing boolean, created json, is_sooner boolean)
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set lock_timeout = '500ms'
+  set jit = off
+  set enable_seqscan = off
+  set plan_cache_mode = force_generic_plan
+  
+  as $$
+  #variable_conflict use_column
+  declare
+    
+  begin
+    
+    return query
+  with clock as materialized (select pg_catalog.date_trunc('milliseconds', pg_catalog.clock_timestamp()) as now),
+  plans as (
+    select p.*, p.place as plan
+    from (select u.id, u.if_version, coalesce(u.is_removed, ($3::boolean[])[1]) as is_removed, u.next_run_at, u.covered_until, u.overrides, u.paused, u.fired_count, u.last_error, u.finished_at, coalesce(u.run_count, ($11::integer[])[1]) as run_count, u.last_run_id, u.place
+    from unnest($1::text[], $2::bigint[], $3::boolean[], $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::bigint[], $9::text[], $10::bigint[], $11::integer[], $12::text[]) with ordinality as u(id, if_version, is_removed, next_run_at, covered_until, overrides, paused, fired_count, last_error, finished_at, run_count, last_run_id, place)) as p
+  ),
+  new_runs as (
+    select * from (select u.id, coalesce(u.task, ($14::text[])[1]) as task, u.payload, coalesce(u.priority, ($16::integer[])[1]) as priority, u.schedule_id, u.scheduled_for, coalesce(u.triggered_by, ($19::text[])[1]) as triggered_by, u.trigger, u.missed, u.live_key, u.concurrency_key, u.concurrency_limit, u.retry, u.timeout_ms, u.reason, u.by_name, coalesce(u.state, ($29::text[])[1]) as state, u.delay_ms, u.not_before, u.message, u.parent_id, u.plan, u.place
+    from unnest($13::text[], $14::text[], $15::text[], $16::integer[], $17::text[], $18::bigint[], $19::text[], $20::text[], $21::text[], $22::text[], $23::text[], $24::integer[], $25::text[], $26::bigint[], $27::text[], $28::text[], $29::text[], $30::bigint[], $31::bigint[], $32::text[], $33::text[], $34::bigint[]) with ordinality as u(id, task, payload, priority, schedule_id, scheduled_for, triggered_by, trigger, missed, live_key, concurrency_key, concurrency_limit, retry, timeout_ms, reason, by_name, state, delay_ms, not_before, message, parent_id, plan, place)) as n
+  ),
+  standing as (
+    select plans.*, s.next_run_at as stood_at
+    from belfry.schedules as s
+    join plans on plans.id = s.id and plans.if_version = s.version
+    order by s.id
+    for no key update of s skip locked
+  ),
+  known as (
+    select n.id, n.plan, n.state
+    from new_runs as n
+    join belfry.runs as r on r.id = n.id
+  ),
+  held as (
+    select n.plan
+    from new_runs as n
+    join belfry.runs as r
+      on r.live_key = n.live_key
+      and r.state in ('pending', 'running')
+      and r.id <> n.id
+    where n.state = 'pending'
+      and n.id not in (select known.id from known)
+  ),
+  going as (
+    select standing.*,
+      standing.run_count - (
+        select count(*)
+        from known
+        where known.plan = standing.plan
+          and known.state = 'pending'
+      ) as fresh_count
+    from standing
+    where standing.plan not in (select held.plan from held)
+  ),
+  moved as (
+    update belfry.schedules as s
+    set version = nextval('belfry.versions'),
+      next_run_at = to_timestamp(going.next_run_at / 1000.0),
+      covered_until = to_timestamp(going.covered_until / 1000.0),
+      overrides = going.overrides::jsonb,
+      paused = going.paused::jsonb,
+      fired_count = going.fired_count,
+      last_error = going.last_error,
+      finished_at = to_timestamp(going.finished_at / 1000.0),
+      runs_fired = s.runs_fired + going.fresh_count,
+      last_fired_id = case
+        when going.fresh_count = 0 then s.last_fired_id
+        when going.fresh_count = going.run_count then going.last_run_id
+        else (
+          select n.id
+          from new_runs as n
+          where n.plan = going.plan
+            and n.state = 'pending'
+            and n.id not in (select known.id from known)
+          order by n.place desc
+          limit 1
+        )
+      end,
+      last_fired_at = case when going.fresh_count > 0 then clock.now else s.last_fired_at end,
+      unsettled = null
+    from going
+    cross join clock
+    where s.id = going.id
+      and not going.is_removed
+  ),
+  removed as (
+    delete from belfry.schedules as s
+    using going
+    where s.id = going.id
+      and going.is_removed
+  ),
+  created as (
+    insert into belfry.runs (
+    id, task, payload, priority, schedule_id, scheduled_for, triggered_by, trigger, missed, live_key, concurrency_key,
+    concurrency_limit, retry, timeout_ms, reason, by_name, state, claimable_at, created_at, completed_at, message,
+    parent_id)
+    select 
+    n.id, n.task, n.payload::jsonb, n.priority, n.schedule_id, to_timestamp(n.scheduled_for / 1000.0), n.triggered_by,
+    n.trigger, n.missed::jsonb, n.live_key, n.concurrency_key, n.concurrency_limit, n.retry::jsonb, n.timeout_ms, n.reason,
+    n.by_name, n.state,
+    case
+      when n.state = 'pending'
+      then coalesce(greatest(clock.now + n.delay_ms * interval '1 millisecond', to_timestamp(n.not_before / 1000.0)), clock.now)
+    end,
+    clock.now,
+    case when n.state = 'skipped' then clock.now end,
+    n.message,
+    n.parent_id
+    from new_runs as n
+    cross join clock
+    where n.plan in (select going.plan from going)
+      and n.id not in (select known.id from known)
+    order by n.place
+    returning id
+  ),
+  made as (
+    select n.plan, json_agg(n.id) as ids
+    from new_runs as n
+    join created using (id)
+    group by n.plan
+  )
+  select plans.plan,
+    going.plan is not null,
+    standing.plan is not null,
+    made.ids,
+    -- Going on as expected is no news: everyone who would listen has read the schedule. Coming forward is.
+    to_timestamp(going.next_run_at / 1000.0) < coalesce(going.stood_at, 'infinity')
+  from plans
+  left join going on going.plan = plans.plan
+  left join standing on standing.plan = plans.plan
+  left join made on made.plan = plans.plan
+  order by plans.plan;
+  end
+  $$;
+
+
+  create function belfry.add_2(text[], text[], text[], integer[], text[], bigint[], text[], text[], text[], text[], text[], integer[], text[], bigint[], text[], text[], text[], bigint[], bigint[], text[], text[]) returns table (is_whole boolean, run_id text)
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set lock_timeout = '4s'
+  set jit = off
+  set enable_seqscan = off
+  set plan_cache_mode = force_generic_plan
+  
+  as $$
+  #variable_conflict use_column
+  declare
+    this_instant timestamptz;
+  begin
+    lock table belfry.runs in row exclusive mode;
+    this_instant := date_trunc('milliseconds', clock_timestamp());
+    if $10 is null then
+      begin
+        insert into belfry.runs (
+    id, task, payload, priority, schedule_id, scheduled_for, triggered_by, trigger, missed, live_key, concurrency_key,
+    concurrency_limit, retry, timeout_ms, reason, by_name, state, claimable_at, created_at, completed_at, message,
+    parent_id)
+        select 
+    n.id, n.task, n.payload::jsonb, n.priority, n.schedule_id, to_timestamp(n.scheduled_for / 1000.0), n.triggered_by,
+    n.trigger, n.missed::jsonb, n.live_key, n.concurrency_key, n.concurrency_limit, n.retry::jsonb, n.timeout_ms, n.reason,
+    n.by_name, n.state,
+    case
+      when n.state = 'pending'
+      then coalesce(greatest(this_instant + n.delay_ms * interval '1 millisecond', to_timestamp(n.not_before / 1000.0)), this_instant)
+    end,
+    this_instant,
+    case when n.state = 'skipped' then this_instant end,
+    n.message,
+    n.parent_id
+        from (select u.id, coalesce(u.task, ($2::text[])[1]) as task, u.payload, coalesce(u.priority, ($4::integer[])[1]) as priority, u.schedule_id, u.scheduled_for, coalesce(u.triggered_by, ($7::text[])[1]) as triggered_by, u.trigger, u.missed, u.live_key, u.concurrency_key, u.concurrency_limit, u.retry, u.timeout_ms, u.reason, u.by_name, coalesce(u.state, ($17::text[])[1]) as state, u.delay_ms, u.not_before, u.message, u.parent_id, u.place
+    from unnest($1::text[], $2::text[], $3::text[], $4::integer[], $5::text[], $6::bigint[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::integer[], $13::text[], $14::bigint[], $15::text[], $16::text[], $17::text[], $18::bigint[], $19::bigint[], $20::text[], $21::text[]) with ordinality as u(id, task, payload, priority, schedule_id, scheduled_for, triggered_by, trigger, missed, live_key, concurrency_key, concurrency_limit, retry, timeout_ms, reason, by_name, state, delay_ms, not_before, message, parent_id, place)) as n;
+        if $5 is not null then
+          
+    insert into belfry.counts as c (schedule_id, run_count, last_run_id, last_run_at)
+    select made.schedule_id, count(*), (array_agg(made.id))[count(*)], this_instant
+    from (select n.* from (select u.id, coalesce(u.task, ($2::text[])[1]) as task, u.payload, coalesce(u.priority, ($4::integer[])[1]) as priority, u.schedule_id, u.scheduled_for, coalesce(u.triggered_by, ($7::text[])[1]) as triggered_by, u.trigger, u.missed, u.live_key, u.concurrency_key, u.concurrency_limit, u.retry, u.timeout_ms, u.reason, u.by_name, coalesce(u.state, ($17::text[])[1]) as state, u.delay_ms, u.not_before, u.message, u.parent_id, u.place
+    from unnest($1::text[], $2::text[], $3::text[], $4::integer[], $5::text[], $6::bigint[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::integer[], $13::text[], $14::bigint[], $15::text[], $16::text[], $17::text[], $18::bigint[], $19::bigint[], $20::text[], $21::text[]) with ordinality as u(id, task, payload, priority, schedule_id, scheduled_for, triggered_by, trigger, missed, live_key, concurrency_key, concurrency_limit, retry, timeout_ms, reason, by_name, state, delay_ms, not_before, message, parent_id, place)) as n order by n.place) as made
+    where made.schedule_id is not null
+      and made.state = 'pending'
+    group by made.schedule_id
+    order by made.schedule_id
+    on conflict (schedule_id) do update
+    set run_count = c.run_count + excluded.run_count,
+      last_run_id = excluded.last_run_id,
+      last_run_at = excluded.last_run_at;
+        end if;
+        is_whole := true;
+        return next;
+        return;
+      exception when unique_violation then
+        null;
+      end;
+    end if;
+    return query
+  with created as (
+      insert into belfry.runs (
+    id, task, payload, priority, schedule_id, scheduled_for, triggered_by, trigger, missed, live_key, concurrency_key,
+    concurrency_limit, retry, timeout_ms, reason, by_name, state, claimable_at, created_at, completed_at, message,
+    parent_id)
+      select 
+    n.id, n.task, n.payload::jsonb, n.priority, n.schedule_id, to_timestamp(n.scheduled_for / 1000.0), n.triggered_by,
+    n.trigger, n.missed::jsonb, n.live_key, n.concurrency_key, n.concurrency_limit, n.retry::jsonb, n.timeout_ms, n.reason,
+    n.by_name, n.state,
+    case
+      when n.state = 'pending'
+      then coalesce(greatest(this_instant + n.delay_ms * interval '1 millisecond', to_timestamp(n.not_before / 1000.0)), this_instant)
+    end,
+    this_instant,
+    case when n.state = 'skipped' then this_instant end,
+    n.message,
+    n.parent_id
+      from (select u.id, coalesce(u.task, ($2::text[])[1]) as task, u.payload, coalesce(u.priority, ($4::integer[])[1]) as priority, u.schedule_id, u.scheduled_for, coalesce(u.triggered_by, ($7::text[])[1]) as triggered_by, u.trigger, u.missed, u.live_key, u.concurrency_key, u.concurrency_limit, u.retry, u.timeout_ms, u.reason, u.by_name, coalesce(u.state, ($17::text[])[1]) as state, u.delay_ms, u.not_before, u.message, u.parent_id, u.place
+    from unnest($1::text[], $2::text[], $3::text[], $4::integer[], $5::text[], $6::bigint[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::integer[], $13::text[], $14::bigint[], $15::text[], $16::text[], $17::text[], $18::bigint[], $19::bigint[], $20::text[], $21::text[]) with ordinality as u(id, task, payload, priority, schedule_id, scheduled_for, triggered_by, trigger, missed, live_key, concurrency_key, concurrency_limit, retry, timeout_ms, reason, by_name, state, delay_ms, not_before, message, parent_id, place)) as n
+      order by n.place
+      on conflict do nothing
+      returning id, schedule_id, state
+    ),
+    counted as (
+      
+    insert into belfry.counts as c (schedule_id, run_count, last_run_id, last_run_at)
+    select made.schedule_id, count(*), (array_agg(made.id))[count(*)], this_instant
+    from (select * from created) as made
+    where made.schedule_id is not null
+      and made.state = 'pending'
+    group by made.schedule_id
+    order by made.schedule_id
+    on conflict (schedule_id) do update
+    set run_count = c.run_count + excluded.run_count,
+      last_run_id = excluded.last_run_id,
+      last_run_at = excluded.last_run_at
+    )
+    select false, created.id
+    from created;
+  end
+  $$;
+
+
+  create function belfry.claim_2(for_worker text, of_tasks text[], leases_ms bigint[], up_to integer) returns table (look json, number bigint, id text, task text, payload jsonb, priority integer, schedule_id text, scheduled_for float8, triggered_by text, trigger text, live_key text, concurrency_key text, concurrency_limit integer, attempt integer, created_at float8, due_at float8, rest json)
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set lock_timeout = '4s'
+  set jit = off
+  set enable_seqscan = off
+  set plan_cache_mode = force_generic_plan
+  set enable_hashjoin = off
+  set enable_mergejoin = off
+  as $$
+  #variable_conflict use_column
+  declare
+    this_instant timestamptz;
+    places tid[];
+    slots integer[];
+    numbers bigint[];
+    is_limited boolean;
+    due_count bigint;
+    next_at float8;
+  begin
+    lock table belfry.runs in row exclusive mode;
+    this_instant := date_trunc('milliseconds', clock_timestamp());
+    
+    with recursive queues (state, task, priority) as (
+      select s.state, t.task,
+        (
+          select max(r.priority)
+          from belfry.runs as r
+          where r.state = s.state
+            and r.task = t.task
+            and r.claimable_at is not null
+        )
+      from unnest(of_tasks) as t(task)
+      cross join (values ('pending'), ('running')) as s(state)
+      union all
+      select q.state, q.task,
+        (
+          select max(r.priority)
+          from belfry.runs as r
+          where r.state = q.state
+            and r.task = q.task
+            and r.priority < q.priority
+            and r.claimable_at is not null
+        )
+      from queues as q
+      where q.priority is not null
+    ),
+    due as materialized (
+      select found.place, found.running
+      from queues as q
+      cross join lateral (
+        select r.ctid as place, r.priority, r.claimable_at, key.running
+        from belfry.runs as r
+        cross join lateral (select case
+            when r.concurrency_limit is not null and r.concurrency_key is not null
+            then (
+              select count(*)
+              from belfry.runs as other
+              where other.concurrency_key = r.concurrency_key
+                and other.state = 'running'
+                and other.state in ('pending', 'running')
+                and other.id <> r.id
+            )
+          end as running) as key
+        where r.state = q.state
+          and r.task = q.task
+          and r.priority = q.priority
+          and r.claimable_at <= this_instant
+          and (key.running is null or (
+            key.running < r.concurrency_limit
+            and (
+              r.state = 'running'
+              or least(r.concurrency_limit - key.running, up_to) > (
+                select count(*)
+                from (
+                  select 1
+                  from belfry.runs as earlier
+                  where earlier.concurrency_key = r.concurrency_key
+                    and earlier.state = 'pending'
+                    and earlier.state in ('pending', 'running')
+                    and earlier.claimable_at < r.claimable_at
+                    and earlier.task = any (of_tasks)
+                    and earlier.priority = r.priority
+                    and coalesce(earlier.concurrency_limit > key.running, true)
+                  limit least(r.concurrency_limit - key.running, up_to)
+                ) as before_it
+              )
+            )
+          ))
+        order by r.claimable_at
+        limit up_to
+        for update of r skip locked
+      ) as found
+      where q.priority is not null
+      order by found.priority desc, found.claimable_at
+      limit up_to
+    ),
+    next as materialized (
+      select min(later.at) as at
+      from queues as q
+      cross join lateral (
+        select min(r.claimable_at) as at
+        from belfry.runs as r
+        where r.state = q.state
+          and r.task = q.task
+          and r.priority = q.priority
+          and r.claimable_at > this_instant
+      ) as later
+      where q.priority is not null
+    )
+    select array_agg(due.place), count(due.running) > 0, count(*), (select pg_catalog.date_part('epoch', next.at) * 1000::float8 from next)
+    into places, is_limited, due_count, next_at
+    from due;
+    
+    if is_limited then
+      select array_agg(given.place), array_agg(given.slot), array_agg(given.number)
+      into places, slots, numbers
+      from (
+        select d.place, d.number,
+          case
+            when d.running is null then null
+            when d.state = 'running' and d.slot is not null then d.slot
+            when d.concurrency_limit = 1 then 0
+            else (
+              select free.slot
+              from generate_series(0, (d.running + d.turn)::integer - 1) as free(slot)
+              where not exists (
+                select 1
+                from belfry.runs as other
+                where other.concurrency_key = d.concurrency_key
+                  and other.slot = free.slot
+                  and other.slot is not null
+                  and other.state = 'running'
+              )
+              order by free.slot
+              offset d.turn - 1
+              limit 1
+            )
+          end as slot
+        from (
+          select due.place, due.number, r.state, r.slot, r.concurrency_key, r.concurrency_limit, case
+            when r.concurrency_limit is not null and r.concurrency_key is not null
+            then (
+              select count(*)
+              from belfry.runs as other
+              where other.concurrency_key = r.concurrency_key
+                and other.state = 'running'
+                and other.state in ('pending', 'running')
+                and other.id <> r.id
+            )
+          end as running,
+            case
+              when r.state = 'running' then 1
+              else row_number() over (partition by r.concurrency_key, r.state order by due.number)
+            end as turn
+          from unnest(places) with ordinality as due(place, number)
+          join belfry.runs as r on r.ctid = due.place
+        ) as d
+        where d.running is null
+          or d.running + d.turn <= d.concurrency_limit
+        order by d.concurrency_key, slot
+      ) as given;
+    end if;
+    look := json_build_array(pg_catalog.date_part('epoch', this_instant) * 1000::float8, due_count, next_at);
+    return next;
+    return query
+  update belfry.runs as r
+    set state = 'running',
+      -- A count that was written past our door must not end the claim of all others.
+      attempt = least(r.attempt, 1999999999) + 1,
+      worker_id = for_worker,
+      due_at = r.claimable_at,
+      started_at = this_instant,
+      claimable_at = this_instant + leases_ms[array_position(of_tasks, r.task)] * interval '1 millisecond',
+      progress = null,
+      lost = least(r.lost, 1999999999) + (r.state = 'running' and r.confirmed_attempt is not distinct from r.attempt)::integer,
+      attempts = case
+        when r.state = 'running'
+        then belfry.with_attempt(
+          r.attempts, r.attempt, r.worker_id, r.due_at, r.started_at, r.claimable_at,
+          case when r.confirmed_attempt = r.attempt then 'lost' else 'unconfirmed' end,
+          null
+        )
+        else case
+      when r.outcome is null then r.attempts
+      else belfry.with_attempt(
+        r.attempts, r.attempt, r.worker_id, r.due_at, r.started_at, r.ended_at, r.outcome, r.error
+      )
+    end
+      end,
+      outcome = null,
+      slot = due.slot
+    from unnest(places, slots, numbers) with ordinality as due(place, slot, number, ordinal)
+    where r.ctid = due.place
+    returning null::json, coalesce(due.number, due.ordinal), r.id, r.task, r.payload, r.priority, r.schedule_id, pg_catalog.date_part('epoch', r.scheduled_for) * 1000::float8, r.triggered_by, r.trigger, r.live_key, r.concurrency_key, r.concurrency_limit, r.attempt, pg_catalog.date_part('epoch', r.created_at) * 1000::float8, pg_catalog.date_part('epoch', r.due_at) * 1000::float8, case
+      when pg_catalog.num_nonnulls(r.missed, r.retry, r.timeout_ms, r.reason, r.by_name, r.message, r.details, r.error, r.parent_id, r.attempts, r.outcome) > 0 or r.failures > 0 or r.lost > 0
+      then pg_catalog.json_build_array(r.missed, r.retry, r.timeout_ms, r.reason, r.by_name, r.message, r.details, r.error, r.parent_id, r.failures, r.lost, case
+      when r.outcome is null then r.attempts
+      else belfry.with_attempt(
+        r.attempts, r.attempt, r.worker_id, r.due_at, r.started_at, r.ended_at, r.outcome, r.error
+      )
+    end)
+    end;
+  end
+  $$;
+
+
+  create function belfry.extend_2(text[], integer[], bigint[], text[], patience_ms integer) returns table (extended_at timestamptz, run_id text)
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set lock_timeout = '500ms'
+  set jit = off
+  set enable_seqscan = off
+  set plan_cache_mode = force_generic_plan
+  
+  as $$
+  #variable_conflict use_column
+  declare
+    
+  begin
+    perform set_config('lock_timeout', greatest(patience_ms, 1)::text, true);
+    return query
+  with clock as materialized (select pg_catalog.date_trunc('milliseconds', pg_catalog.clock_timestamp()) as now),
+  free as (
+    select r.id
+    from belfry.runs as r
+    where $5 = 0
+      and r.id = any ($1)
+    order by r.id
+    for no key update skip locked
+  ),
+  extended as (
+    update belfry.runs as r
+    set claimable_at = clock.now + h.lease_ms * interval '1 millisecond',
+      progress = coalesce(h.progress::jsonb, r.progress),
+      confirmed_attempt = r.attempt
+    from clock, unnest($1, $2, $3, $4) as h(id, attempt, lease_ms, progress)
+    where r.id = h.id
+      and r.state = 'running'
+      and r.attempt = h.attempt
+      and ($5 > 0 or r.id in (select free.id from free))
+    returning r.id
+  )
+  select clock.now, extended.id
+  from clock
+  left join extended on true;
+  end
+  $$;
+
+
+  create function belfry.change_2(text[], text[], integer[], text[], bigint[], integer[], integer[], text[], text[], text[], text[], text[], text[], text[]) returns table (is_awaited boolean, changed json)
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set lock_timeout = '500ms'
+  set jit = off
+  set enable_seqscan = off
+  set plan_cache_mode = force_generic_plan
+  
+  as $$
+  #variable_conflict use_column
+  declare
+    
+  begin
+    
+    return query
+  with clock as materialized (select pg_catalog.date_trunc('milliseconds', pg_catalog.clock_timestamp()) as now),
+  changed as (
+    update belfry.runs as r
+    set state = c.state,
+      -- A run that waits again without a time of its own keeps its place.
+      claimable_at = case
+        when c.state in ('pending', 'running')
+        then coalesce(clock.now + c.claimable_in_ms * interval '1 millisecond', r.due_at, clock.now)
+      end,
+      completed_at = case when c.state in ('pending', 'running') then null else clock.now end,
+      failures = c.failures,
+      lost = c.lost,
+      message = c.message,
+      details = c.details::jsonb,
+      error = c.error,
+      progress = coalesce(c.progress::jsonb, r.progress),
+      reason = coalesce(c.reason, r.reason),
+      by_name = coalesce(c.by_name, r.by_name),
+      slot = case when c.state = 'running' then r.slot end,
+      outcome = c.outcome,
+      ended_at = case when c.outcome is not null then clock.now end,
+      attempts = case
+      when r.outcome is null then r.attempts
+      else belfry.with_attempt(
+        r.attempts, r.attempt, r.worker_id, r.due_at, r.started_at, r.ended_at, r.outcome, r.error
+      )
+    end
+    from clock,
+      (select u.id, coalesce(u.if_state, ($2::text[])[1]) as if_state, coalesce(u.if_attempt, ($3::integer[])[1]) as if_attempt, coalesce(u.state, ($4::text[])[1]) as state, u.claimable_in_ms, coalesce(u.failures, ($6::integer[])[1]) as failures, coalesce(u.lost, ($7::integer[])[1]) as lost, u.outcome, u.message, u.details, u.error, u.progress, u.reason, u.by_name, u.place
+    from unnest($1::text[], $2::text[], $3::integer[], $4::text[], $5::bigint[], $6::integer[], $7::integer[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[]) with ordinality as u(id, if_state, if_attempt, state, claimable_in_ms, failures, lost, outcome, message, details, error, progress, reason, by_name, place)) as c
+    where r.id = c.id
+      and r.state = c.if_state
+      and r.attempt = c.if_attempt
+    returning r.id,
+      -- Another waits for the end of this one. Nobody needs to be told where nobody waits, as nearly always.
+      r.concurrency_limit is not null and exists (
+        select 1
+        from belfry.runs as other
+        where other.concurrency_key = r.concurrency_key
+          and other.state = 'pending'
+          and other.state in ('pending', 'running')
+      ) as is_awaited
+  )
+  select bool_or(changed.is_awaited),
+    case when count(*) < cardinality($1) then to_json(coalesce(array_agg(changed.id), '{}')) end
+  from changed;
+  end
+  $$;
+
+
+  create function belfry.prune_2(older_than_ms bigint, up_to bigint, keep_per_schedule bigint, after_at bigint, after_id text, bite integer) returns table (deleted bigint, run_id text, completed_at timestamptz)
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set lock_timeout = '4s'
+  set jit = off
+  set enable_seqscan = off
+  set plan_cache_mode = force_generic_plan
+  set enable_hashjoin = off
+  set enable_mergejoin = off
+  as $$
+  #variable_conflict use_column
+  declare
+    
+  begin
+    update belfry.runs
+    set completed_at = pg_catalog.date_trunc('milliseconds', pg_catalog.clock_timestamp())
+    where id in (
+      select r.id
+      from belfry.runs as r
+      where r.completed_at is null
+        and r.state not in ('pending', 'running')
+      order by r.created_at
+      limit $6
+      for update skip locked
+    );
+    return query
+  with clock as materialized (select pg_catalog.date_trunc('milliseconds', pg_catalog.clock_timestamp()) as now),
+  page as materialized (
+    select r.id,
+      r.completed_at,
+      r.schedule_id is not null
+      and (
+        select count(*)
+        from (
+          select 1
+          from belfry.runs as newer
+          where newer.schedule_id = r.schedule_id
+            and newer.completed_at is not null
+            and newer.completed_at >= r.completed_at
+            and (newer.completed_at, newer.id) > (r.completed_at, r.id)
+          limit $3
+        ) as those
+      ) < $3
+      or exists (
+        select 1
+        from belfry.schedules as s
+        where s.id = r.schedule_id
+          and s.covered_until < r.scheduled_for
+      ) as is_kept
+    from belfry.runs as r, clock
+    where r.completed_at >= to_timestamp($4 / 1000.0)
+      and (r.completed_at, r.id) > (to_timestamp($4 / 1000.0), $5)
+      and r.completed_at < clock.now - $1 * interval '1 millisecond'
+    order by r.completed_at, r.id
+    limit $6
+  ),
+  doomed as (
+    select r.id
+    from page
+    join belfry.runs as r on r.id = page.id
+    where not page.is_kept
+    order by page.completed_at, page.id
+    limit $2
+    -- Whoever holds one has something to do with it; there is a next time.
+    for update of r skip locked
+  ),
+  gone as (
+    delete from belfry.runs as r
+    using doomed
+    where r.id = doomed.id
+      and r.completed_at is not null
+    returning r.id
+  ),
+  lines as (
+    delete from belfry.logs as l
+    using gone
+    where l.run_id = gone.id
+  )
+  select (select count(*) from gone), page.id, page.completed_at
+  from (select 1) as always
+  left join page on true
+  order by page.completed_at, page.id;
+  end
+  $$;
+`

@@ -1,0 +1,87 @@
+import { SUMMARY_TEXT_MAX } from "../../../core/run-summary.ts"
+
+/** A character takes at most four bytes, so the first characters of a text are all in the first bytes. */
+const TEXT_MAX_BYTES = 4 * SUMMARY_TEXT_MAX
+
+/** The fields of a run's hash that a list shows or compares. */
+const SUMMARY_FIELDS = [
+  ...["state", "task", "created_at", "triggered_by", "priority", "attempt", "failures", "lost", "worker_id"],
+  ...[
+    "due_at",
+    "started_at",
+    "completed_at",
+    "schedule_id",
+    "scheduled_for",
+    "parent_id",
+    "single",
+    "live_key",
+  ],
+  ...["concurrency_key", "concurrency_limit", "reason", "by", "progress", "more", "message", "error"],
+]
+
+/** Reads as much of a run as a list shows. Needs `RUNS` and `WHOLE_RUNS` before it. */
+export const SUMMARIES = `
+local SUMMARY = { ${SUMMARY_FIELDS.map((field) => `'${field}'`).join(", ")} }
+local IS_TEXT = { message = true, error = true }
+
+-- By their bytes, as Redis orders members: Lua's own comparison is by the server's language.
+local function is_less(a, b)
+  for place = 1, math.min(#a, #b) do
+    local x, y = string.byte(a, place), string.byte(b, place)
+    if x ~= y then
+      return x < y
+    end
+  end
+  return #a < #b
+end
+
+-- The fields by their names, and as a list of names and values; nothing if there is no such run.
+local function read_summary(id)
+  local values = fields_in(RUNS .. id, unpack(SUMMARY))
+  if not values[1] and not values[2] then
+    return nil
+  end
+  local run, list = {}, {}
+  for index, field in ipairs(SUMMARY) do
+    local value = values[index]
+    if value then
+      run[field] = value
+      add_field(list, field, IS_TEXT[field] and string.sub(value, 1, ${TEXT_MAX_BYTES}) or value)
+    end
+  end
+  if run.single and run.schedule_id then
+    run.live_key = OWN_KEY .. run.schedule_id
+    run.concurrency_key = run.live_key
+  end
+  return run, list
+end
+
+local function summary_of(id, run, list)
+  add_field(list, 'id', id)
+  add_field(list, 'claimable_at', is_unfinished[run.state] and claimable_at(id, run))
+  return list
+end
+
+-- What a list is to hold. A worker holds only what is running; what it held before is kept for the story.
+local function matches(run, wanted)
+  for field, text in pairs(wanted.fields) do
+    if text and run[field] ~= text then
+      return false
+    end
+  end
+  return (wanted.states == '' or string.find(wanted.states, ',' .. (run.state or '') .. ',', 1, true))
+    and (wanted.triggered_by == '' or string.find(wanted.triggered_by, ',' .. (run.triggered_by or '') .. ',', 1, true))
+    and (not wanted.fields.worker_id or run.state == 'running')
+end
+
+-- From the arguments, as wantedArgs sends them. Answers also where the next argument is.
+local function read_wanted(at)
+  return {
+    fields = {
+      schedule_id = text_of(ARGV[at]), task = text_of(ARGV[at + 1]), concurrency_key = text_of(ARGV[at + 2]),
+      parent_id = text_of(ARGV[at + 3]), worker_id = text_of(ARGV[at + 4]),
+    },
+    states = ARGV[at + 5], triggered_by = ARGV[at + 6], prefix = text_of(ARGV[at + 7]),
+  }, at + 8
+end
+`

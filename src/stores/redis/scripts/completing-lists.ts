@@ -1,0 +1,64 @@
+import type { Connection } from "../connection.ts"
+import { KEYS } from "../lua/keys.ts"
+import { RUNS } from "../lua/runs.ts"
+import { marked, scriptOf } from "../script.ts"
+
+/**
+ * The first version of Belfry kept no lists of runs by id, by task, by parent, and of those that are running. While it works on the same
+ * keys during a deploy, runs of its making are missing there, and runs that it pruned are left there.
+ */
+
+const SIZES = scriptOf(
+  KEYS,
+  "return { call('ZCARD', prefix .. ':history:created'), call('ZCARD', prefix .. ':run-ids') }",
+)
+
+// Arguments: how many of the oldest were looked at, and how many to look at. Answers how many there were.
+const ADD = scriptOf(
+  RUNS,
+  `
+local places = call('ZRANGE', CREATED, ARGV[1], ARGV[1] + ARGV[2] - 1, 'WITHSCORES')
+for at = 1, #places, 2 do
+  local id, created_at = places[at], places[at + 1]
+  local fields = fields_in(RUNS .. id, 'task', 'parent_id', 'state')
+  if fields[1] then
+    list_run(id, { task = fields[1], parent_id = fields[2], created_at = created_at })
+    if fields[3] == 'running' then
+      put(ALL_RUNNING, id, created_at)
+    end
+  end
+end
+write_sets()
+return #places / 2
+`,
+)
+
+// Arguments: the id before the first, and how many to look at. Answers the last id looked at.
+const REMOVE = scriptOf(
+  RUNS,
+  `
+local after = text_of(ARGV[1])
+local ids = call('ZRANGEBYLEX', RUN_IDS, after and '(' .. after or '-', '+', 'LIMIT', 0, ARGV[2])
+for _, id in ipairs(ids) do
+  if call('EXISTS', RUNS .. id) == 0 then
+    take(RUN_IDS, id)
+  end
+end
+write_sets()
+return ids[#ids] or false
+`,
+)
+
+const SLICE = 250
+
+/** Asks for two sizes, and does nothing if they are the same. */
+export async function completeLists(connection: Connection): Promise<void> {
+  const [runs, listed] = await connection.run<readonly [number, number]>(SIZES, [])
+  if (runs === listed) return
+  for (let from = 0, found = SLICE; found === SLICE; from += SLICE)
+    found = await connection.run<number>(ADD, [from, SLICE])
+  for (let after: string | null = null; ; ) {
+    after = await connection.run<string | null>(REMOVE, [marked(after), SLICE])
+    if (after === null) return
+  }
+}
