@@ -78,14 +78,34 @@ export interface ScheduleProgress {
   readonly finishedAt: Instant | null
 }
 
-/** What a store counts when it creates a run of the schedule, by whatever way: fired, by hand or backfilled. */
+/**
+ * What a store counts when it creates a run of the schedule, by whatever way (fired, by hand or backfilled), and when one ends.
+ * Pruning takes nothing of it away.
+ */
 export interface ScheduleTally {
   readonly runCount: number
   readonly lastRunId: string | null
   readonly lastRunAt: Instant | null
+  /** How the run that ended last did so, and when. */
+  readonly lastState: EndState | null
+  readonly lastEndedAt: Instant | null
+  readonly lastSuccessAt: Instant | null
+  /** How many have failed since one succeeded. A run that was cancelled says nothing about the task. */
+  readonly failuresInARow: number
 }
 
-export const NO_RUNS: ScheduleTally = { runCount: 0, lastRunId: null, lastRunAt: null }
+/** How a run ends that was to be performed. */
+export type EndState = "succeeded" | "failed" | "cancelled"
+
+export const NO_RUNS: ScheduleTally = {
+  runCount: 0,
+  lastRunId: null,
+  lastRunAt: null,
+  lastState: null,
+  lastEndedAt: null,
+  lastSuccessAt: null,
+  failuresInARow: 0,
+}
 
 /** Of a schedule that nobody has planned yet. */
 export const NO_PROGRESS: ScheduleProgress = {

@@ -46,6 +46,10 @@ export function assertSoundSchedule(schedule: Schedule): void {
   count("runCount", schedule.runCount)
   textOrNull("lastRunId", schedule.lastRunId)
   instantOrNull("lastRunAt", schedule.lastRunAt)
+  textOrNull("lastState", schedule.lastState)
+  instantOrNull("lastEndedAt", schedule.lastEndedAt)
+  instantOrNull("lastSuccessAt", schedule.lastSuccessAt)
+  count("failuresInARow", schedule.failuresInARow)
 }
 
 /** A run that passes can be shown, given to a worker and changed. */

@@ -7,6 +7,7 @@ import { isOverridden } from "../core/reconcile.ts"
 import type { AttemptOutcome, Progress, Run, RunState, TriggeredBy } from "../core/run.ts"
 import type { RunSummary } from "../core/run-summary.ts"
 import {
+  type EndState,
   type OccurrenceOverride,
   type Pause,
   type Schedule,
@@ -37,6 +38,12 @@ export interface ScheduleView extends Omit<ScheduleDefinition, "startsAt" | "end
   readonly lastRunId: string | null
   /** When it was created. */
   readonly lastRunAt: Date | null
+  /** How the run that ended last did so, and when. It needn't be the one that was created last. */
+  readonly lastState: EndState | null
+  readonly lastEndedAt: Date | null
+  readonly lastSuccessAt: Date | null
+  /** How many have failed since one succeeded. */
+  readonly failuresInARow: number
   /** All its runs, also those by hand and of backfills. */
   readonly runCount: number
   /** Those of its occurrences: what `maxRuns` is about. */
@@ -80,6 +87,8 @@ export function scheduleView(stored: Schedule, offered: ReadonlySet<string>): Sc
     endsAt: dateOf(schedule.endsAt),
     nextRunAt: dateOf(schedule.nextRunAt),
     lastRunAt: dateOf(schedule.lastRunAt),
+    lastEndedAt: dateOf(schedule.lastEndedAt),
+    lastSuccessAt: dateOf(schedule.lastSuccessAt),
     finishedAt: dateOf(schedule.finishedAt),
     problems: problemsOf(schedule, offered),
     paused: schedule.paused === null ? null : pauseView(schedule.paused),

@@ -43,7 +43,8 @@ export interface Store {
   /**
    * Writes a whole schedule if its stored version is `ifVersion`; null: if there is none. The store sets the version,
    * which never repeats for an id, even after the schedule was deleted and made again, and what `ScheduleTally` names: it
-   * counts a schedule's runs in the step that creates them, by `fire` or by `enqueue`.
+   * counts a schedule's runs in the step that creates them, by `fire` or by `enqueue`, and keeps how they ended in the step that
+   * ends them, by `transition`. Neither makes a new version.
    */
   putSchedule(schedule: Schedule, ifVersion: number | null): Promise<Swap>
   /**
@@ -84,7 +85,7 @@ export interface Store {
   /**
    * Takes each run from the state and attempt named to the next; see `RunChange`. Message, details and error are
    * replaced, also by null; null progress, reason or name leaves what is stored. When an attempt ends, `workerId` becomes null. A
-   * run that becomes pending without a `claimableInMs` is due at its `dueAt`.
+   * run that becomes pending without a `claimableInMs` is due at its `dueAt`. Runs that end here do so in the order given.
    */
   transition(changes: readonly RunChange[]): Promise<readonly TransitionAnswer[]>
   /**

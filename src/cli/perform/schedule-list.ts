@@ -1,4 +1,3 @@
-import type { Scheduler } from "../../scheduler/scheduler.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
 import type { Call } from "../command.ts"
 import type { ExitCode } from "../exit-codes.ts"
@@ -28,7 +27,7 @@ export async function listSchedules(call: Call): Promise<ExitCode | undefined> {
         ({ nextRunAt }) =>
           withinMs === undefined || (nextRunAt?.getTime() ?? Number.POSITIVE_INFINITY) <= until,
       )
-      const chosen = await withStatus(scheduler, due, status)
+      const chosen = withStatus(due, status)
       const more = Math.max(0, chosen.length - limit)
       const isCut = all.length >= READ_MAX
       return { found: ordered(chosen, sort).slice(0, limit), more, isCut, none: noneWords(all.length) }
@@ -72,20 +71,14 @@ function filterOf({ flags }: Call): { task?: string; tag?: string; owner?: strin
   }
 }
 
-async function withStatus(
-  scheduler: Scheduler,
+function withStatus(
   schedules: readonly ScheduleView[],
   status: (typeof STATUSES)[number] | undefined,
-): Promise<readonly ScheduleView[]> {
+): readonly ScheduleView[] {
   if (status === undefined) return schedules
   if (status === "overridden") return schedules.filter(({ isOverridden }) => isOverridden)
-  if (status !== "failing") return schedules.filter((schedule) => statusOf(schedule) === status)
-  const failing: ScheduleView[] = []
-  for (const schedule of schedules) {
-    const last = schedule.lastRunId === null ? null : await scheduler.runs.get(schedule.lastRunId)
-    if (last?.state === "failed") failing.push(schedule)
-  }
-  return failing
+  if (status === "failing") return schedules.filter(({ failuresInARow }) => failuresInARow > 0)
+  return schedules.filter((schedule) => statusOf(schedule) === status)
 }
 
 function noneWords(count: number): string {

@@ -3,6 +3,7 @@ import type { Instant } from "../../core/instant.ts"
 import type { FirePlan } from "../../core/plan.ts"
 import { isFinished, type NewRun, type RunChange } from "../../core/run.ts"
 import { NO_RUNS, type Schedule } from "../../core/schedule.ts"
+import { tallyOf } from "../../core/schedule-tally.ts"
 import type {
   ClaimRequest,
   EnqueueAnswer,
@@ -73,8 +74,7 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
         if ((stored?.version ?? null) !== ifVersion) return { outcome: "stale" }
         jsonText(schedule.payload)
         const next = ++shelf.lastVersion
-        const { runCount, lastRunId, lastRunAt } = stored ?? NO_RUNS
-        shelf.schedules.set(schedule.id, { ...schedule, runCount, lastRunId, lastRunAt, version: next })
+        shelf.schedules.set(schedule.id, { ...schedule, ...tallyOf(stored ?? NO_RUNS), version: next })
         hint("schedules")
         return { outcome: "done", version: next }
       }),

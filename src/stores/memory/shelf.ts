@@ -11,8 +11,10 @@ import {
   type NewRun,
   type Run,
   type RunChange,
+  type RunState,
 } from "../../core/run.ts"
 import { concurrencyKeyOf, type Schedule } from "../../core/schedule.ts"
+import { afterEnd, isEnd } from "../../core/schedule-tally.ts"
 import type {
   DueRequest,
   DueSchedules,
@@ -88,6 +90,14 @@ export class Shelf {
         ? {}
         : { workerId: null, attempts: withAttempt(run, change.outcome, now, error) }),
     })
+    this.#noteEnd(run, state, now)
+  }
+
+  /** An end that pruning won't take away. */
+  #noteEnd({ scheduleId }: Run, state: RunState, now: Instant): void {
+    const schedule = this.schedules.get(scheduleId ?? "")
+    if (schedule === undefined || !isEnd(state)) return
+    this.schedules.set(schedule.id, afterEnd(schedule, state, now))
   }
 
   dueSchedules(now: Instant, { limit, aheadMs = 0 }: DueRequest): DueSchedules {

@@ -118,7 +118,7 @@ function operations(ways: Ways): Omit<Store, "open" | "close" | "listen"> {
   }
 
   async function transition(changes: readonly RunChange[]): Promise<readonly TransitionAnswer[]> {
-    const { answers, news } = await changeRuns(await ways.pool(), changes)
+    const { answers, news } = await changeRuns(await ways.pool(), changes, ways.isTransaction)
     await ways.tell(news)
     return answers
   }

@@ -2,7 +2,7 @@ import type { Json } from "../../core/json.ts"
 import { leanPolicies } from "../../core/lean-options.ts"
 import type { FirePlan } from "../../core/plan.ts"
 import { definitionOf } from "../../core/reconcile.ts"
-import type { Edit, Schedule, ScheduleProgress } from "../../core/schedule.ts"
+import type { Edit, EndState, Schedule, ScheduleProgress } from "../../core/schedule.ts"
 import { assertSoundSchedule } from "../../core/sound.ts"
 import type { Trigger } from "../../core/timetable.ts"
 import { timesIn, unreadOptionsIn } from "../../core/unread-options.ts"
@@ -47,6 +47,10 @@ const SCHEDULE: readonly (readonly [column: string, type: string])[] = [
   ["options", "jsonb"],
   ["release", "bigint"],
   ["unsettled", "jsonb"],
+  ["last_state", "text"],
+  ["last_ended_at", "timestamptz"],
+  ["last_success_at", "timestamptz"],
+  ["failures_in_a_row", "bigint"],
 ]
 
 /** Joined to a schedule, by its primary key whatever the planner thinks of the rest. */
@@ -56,7 +60,13 @@ export const countsOf = (s: string) => `
     from belfry.counts as one
     where one.schedule_id = ${s}.id
     limit 1
-  ) as c on true`
+  ) as c on true
+  left join lateral (
+    select one.*
+    from belfry.ends as one
+    where one.schedule_id = ${s}.id
+    limit 1
+  ) as e on true`
 
 /** Together with `countsOf`. */
 export const scheduleColumns = (s: string) =>
@@ -66,13 +76,17 @@ export const scheduleColumns = (s: string) =>
     return type === "json" ? `pg_catalog.to_json(${own})` : own
   }).join(", ")
 
-/** All runs, those that fires created and the others. */
+/** All runs, those that fires created and the others; and how they ended. */
 export function tallyColumn(s: string, column: string): string | null {
+  if (ENDS.includes(column)) return `e.${column}`
+  if (column === "failures_in_a_row") return "coalesce(e.failures_in_a_row, 0)"
   if (column === "run_count") return `(${s}.runs_fired + coalesce(c.run_count, 0))`
   if (column === "last_run_at") return `greatest(${s}.last_fired_at, c.last_run_at)`
   if (column !== "last_run_id") return null
   return `case when c.last_run_at >= coalesce(${s}.last_fired_at, '-infinity') then c.last_run_id else ${s}.last_fired_id end`
 }
+
+const ENDS = ["last_state", "last_ended_at", "last_success_at"]
 
 /** Of a function that returns `scheduleColumns`. */
 export const SCHEDULE_TYPES = SCHEDULE.map(
@@ -125,6 +139,10 @@ function partsOf(row: Row, from: number): Schedule {
     runCount: Number(text(15)),
     lastRunId: optional(16),
     lastRunAt: numberOf(optional(17)),
+    lastState: optional(30) as EndState | null,
+    lastEndedAt: numberOf(optional(31)),
+    lastSuccessAt: numberOf(optional(32)),
+    failuresInARow: Number(text(33)),
     payload: payloadOf(optional(18), optional(22)),
     description: text(19),
     triggers: problem === null || !Array.isArray(triggers) ? triggers : [...triggers, problem],

@@ -1,6 +1,12 @@
 import { storedJson } from "../../core/json.ts"
 import { progressOf } from "../../core/plan.ts"
-import { NO_RUNS, type Schedule, type ScheduleProgress, type ScheduleTally } from "../../core/schedule.ts"
+import {
+  type EndState,
+  NO_RUNS,
+  type Schedule,
+  type ScheduleProgress,
+  type ScheduleTally,
+} from "../../core/schedule.ts"
 import { assertSoundSchedule } from "../../core/sound.ts"
 import { unreadableSchedule } from "../../core/unreadable.ts"
 import { finite, jsonText, unreadableBecause } from "../shared/apart.ts"
@@ -14,6 +20,10 @@ export const SCHEDULE_FIELDS = [
   "run_count",
   "last_run_id",
   "last_run",
+  "last_state",
+  "last_ended",
+  "last_success",
+  "failures_in_a_row",
 ] as const
 
 export type ScheduleRow = readonly [
@@ -23,6 +33,10 @@ export type ScheduleRow = readonly [
   runCount: string | null,
   lastRunId: string | null,
   lastRun: string | null,
+  lastState: string | null,
+  lastEnded: string | null,
+  lastSuccess: string | null,
+  failuresInARow: string | null,
   id: string,
 ]
 
@@ -53,7 +67,7 @@ function readable<T>(text: string | null): T {
 function partsOf(row: LongerRow, definition: Definition, progress: ScheduleProgress): Schedule {
   // Every field is named here: to spread two records of this size, at each fire, costs more than to parse them.
   return {
-    id: row[6],
+    id: row[10],
     version: Number(row[0]),
     revision: definition.revision,
     createdAt: definition.createdAt,
@@ -92,6 +106,10 @@ function partsOf(row: LongerRow, definition: Definition, progress: ScheduleProgr
     runCount: Number(row[3] ?? 0),
     lastRunId: row[4],
     lastRunAt: instantIn(row[5]),
+    lastState: row[6] as EndState | null,
+    lastEndedAt: instantIn(row[7]),
+    lastSuccessAt: instantIn(row[8]),
+    failuresInARow: Number(row[9] ?? 0),
   }
 }
 

@@ -1,5 +1,5 @@
 import { definitionOf } from "../../core/reconcile.ts"
-import type { Schedule, ScheduleDefinition, ScheduleProgress } from "../../core/schedule.ts"
+import type { EndState, Schedule, ScheduleDefinition, ScheduleProgress } from "../../core/schedule.ts"
 import { assertSoundSchedule } from "../../core/sound.ts"
 import { UNREADABLE_VERSION, unreadableSchedule } from "../../core/unreadable.ts"
 import { jsonText, unreadableBecause } from "../shared/apart.ts"
@@ -9,7 +9,8 @@ import { parse, parseOrNothing, textOrNull } from "./rows.ts"
 /** What is asked for has a column of its own; the rest of a definition is one piece of JSON, which only an edit changes. */
 export const SCHEDULE_COLUMNS = `
   id, version, revision, created_at, updated_at, declared_as, task, owner, next_run_at, covered_until, overrides,
-  paused, fired_count, last_error, finished_at, definition, run_count, last_run_id, last_run_at`
+  paused, fired_count, last_error, finished_at, definition, run_count, last_run_id, last_run_at,
+  last_state, last_ended_at, last_success_at, failures_in_a_row`
 
 export type ScheduleRow = readonly [
   id: string,
@@ -31,6 +32,10 @@ export type ScheduleRow = readonly [
   runCount: number,
   lastRunId: string | null,
   lastRunAt: number | null,
+  lastState: EndState | null,
+  lastEndedAt: number | null,
+  lastSuccessAt: number | null,
+  failuresInARow: number,
 ]
 
 export function scheduleOf(row: ScheduleRow): Schedule {
@@ -65,6 +70,10 @@ function partsOf(row: ScheduleRow, parse: <T>(text: string) => T): Schedule {
     runCount: row[16],
     lastRunId: row[17],
     lastRunAt: row[18],
+    lastState: row[19],
+    lastEndedAt: row[20],
+    lastSuccessAt: row[21],
+    failuresInARow: row[22],
     payload: definition.payload,
     triggers: definition.triggers,
     timezone: definition.timezone,

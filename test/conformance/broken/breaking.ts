@@ -174,3 +174,11 @@ export async function each<T, R>(items: readonly T[], act: (item: T) => Promise<
   for (const item of items) answers.push(await act(item))
   return answers
 }
+
+/** Schedules are shown otherwise than they are. */
+export function showing(
+  store: Store,
+  change: (schedule: Schedule) => Schedule,
+): Pick<Store, "findSchedules"> {
+  return { findSchedules: async (filter, page) => (await store.findSchedules(filter, page)).map(change) }
+}

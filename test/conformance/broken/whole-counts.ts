@@ -1,11 +1,6 @@
-import type { Schedule, Store } from "belfry/store"
+import type { Schedule } from "belfry/store"
 import { NO_RUNS } from "../../../src/core/schedule.ts"
-import { broken, findSchedule, roundTrip } from "./breaking.ts"
-
-/** Schedules are shown otherwise than they are. */
-function showing(store: Store, change: (schedule: Schedule) => Schedule): Pick<Store, "findSchedules"> {
-  return { findSchedules: async (filter, page) => (await store.findSchedules(filter, page)).map(change) }
-}
+import { broken, findSchedule, roundTrip, showing } from "./breaking.ts"
 
 const more = (schedule: Schedule, count: number): Schedule => ({
   ...schedule,

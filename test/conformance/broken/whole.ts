@@ -2,6 +2,7 @@ import { type Attempt, isFinished, type NewRun, type Progress } from "belfry/sto
 import { broken, each, findRun, findSchedule, reading, roundTrip } from "./breaking.ts"
 import { BROKEN_LOG_ORDER } from "./logs.ts"
 import { BROKEN_WHOLE_COUNTS } from "./whole-counts.ts"
+import { BROKEN_WHOLE_ENDS } from "./whole-ends.ts"
 import { BROKEN_WHOLE_RECORDS } from "./whole-records.ts"
 
 const changes = [
@@ -206,6 +207,7 @@ const plans = [
 export const BROKEN_WHOLE = [
   ...BROKEN_WHOLE_RECORDS,
   ...BROKEN_WHOLE_COUNTS,
+  ...BROKEN_WHOLE_ENDS,
   ...changes,
   ...plans,
   ...BROKEN_LOG_ORDER,

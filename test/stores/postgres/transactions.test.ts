@@ -3,6 +3,10 @@ import { createScheduler, defineTask, type Scheduler, silentLogger } from "belfr
 import pg from "pg"
 import { afterEach, beforeEach, describe, test } from "vitest"
 import * as z from "zod"
+import { DEFAULT_RETRY } from "../../../src/core/backoff.ts"
+import { fail, type Run } from "../../../src/core/run.ts"
+import { aRunOf, LONG_MS } from "../../../src/store/laws/factories.ts"
+import { running } from "../../../src/store/laws/steps.ts"
 import { migratedDatabase } from "../../support/fresh-database.ts"
 import { aStoreOn, until } from "./scratch.ts"
 
@@ -256,3 +260,55 @@ async function performed() {
   const run = await scheduler.runs.wait(runId, { timeout: "2m" })
   return run ?? assert.fail("the run is there")
 }
+
+describe("the end of a run inside the user's transaction", () => {
+  const nightly = { task: "charge", cron: "0 3 1 1 *", overlap: "allow" } as const
+
+  test("keeps no other end of its schedule waiting, and is kept with it at the commit", async () => {
+    await scheduler.schedules.create("nightly", nightly)
+    const [within, beside] = [await aRun("within"), await aRun("beside")]
+    const store = aStoreOn(pool)
+    await store.open()
+    const client = await pool.connect()
+    await client.query("begin")
+    await store.within(client).transition([fail(within, BROKEN, DEFAULT_RETRY, 0)])
+
+    const [answer] = await store.transition([fail(beside, BROKEN, DEFAULT_RETRY, 0)])
+    const before = await scheduler.schedules.get("nightly")
+    await client.query("commit")
+    client.release()
+
+    assert.deepEqual(answer, { outcome: "done" })
+    assert.equal(before!.failuresInARow, 1)
+    assert.equal((await scheduler.schedules.get("nightly"))!.failuresInARow, 2)
+    assert.equal((await pool.query("select 1 from belfry.ends_within")).rowCount, 0, "nothing is left")
+  })
+
+  test("rolled back, has not been", async () => {
+    await scheduler.schedules.create("nightly", nightly)
+    const run = await aRun("within")
+    const store = aStoreOn(pool)
+    await store.open()
+    const client = await pool.connect()
+    await client.query("begin")
+    await store.within(client).transition([fail(run, BROKEN, DEFAULT_RETRY, 0)])
+    await client.query("rollback")
+    client.release()
+
+    const { lastState, failuresInARow } = (await scheduler.schedules.get("nightly"))!
+    assert.deepEqual([lastState, failuresInARow], [null, 0])
+  })
+
+  async function aRun(id: string): Promise<Run> {
+    const store = aStoreOn(pool)
+    await store.open()
+    return running(store, aRunOf("nightly", { id, task: id }), { tasks: [{ name: id, leaseMs: LONG_MS }] })
+  }
+
+  const BROKEN = {
+    outcome: "failed",
+    error: "Broken",
+    retry: "never",
+    output: { message: null, details: null },
+  } as const
+})

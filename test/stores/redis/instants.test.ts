@@ -93,7 +93,7 @@ test("every instant in a hash, and before a line of a log, is RFC 3339", async (
   assert.deepEqual(written.sort(), [
     "logs",
     ...["completed_at", "created_at", "due_at", "scheduled_for", "started_at"].map((name) => `runs ${name}`),
-    ...["last_run", "last_success", "next_run"].map((name) => `schedules ${name}`),
+    ...["last_ended", "last_run", "last_success", "next_run"].map((name) => `schedules ${name}`),
     "successes",
     ...["heartbeat_at", "started_at"].map((name) => `workers ${name}`),
   ])

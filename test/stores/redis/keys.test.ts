@@ -52,7 +52,8 @@ describe("a schedule's hash", () => {
     await store.putSchedule({ ...schedule, owner: null, tags: [], nextRunAt: null }, schedule.version)
 
     const fields = Object.keys(await client.hgetall(`${prefix}:schedules:s`)).sort()
-    assert.deepEqual(fields, ["definition", "enabled", "progress", "run_count", "task", "version"])
+    const counts = ["failures_in_a_row", "run_count"]
+    assert.deepEqual(fields, ["definition", "enabled", ...counts, "progress", "task", "version"].sort())
   })
 
   test("says when a run of it last succeeded, by the server's clock, and why one failed or it can't be planned", async () => {

@@ -10,7 +10,85 @@ export const MIGRATION_2 = `
     where completed_at is not null and triggered_by in ('catchup', 'manual', 'backfill');
 
 
-  create function belfry.due_2(up_to integer, among integer, reader bigint, ahead_ms integer) returns table (read_at float8, next_at float8, next_count integer, unfinished json, id text, version bigint, revision integer, created_at float8, updated_at float8, declared_as text, task text, owner text, next_run_at float8, covered_until float8, overrides jsonb, paused jsonb, fired_count bigint, last_error text, finished_at float8, run_count bigint, last_run_id text, last_run_at float8, function text, description text, cron text, timezone text, payload jsonb, enabled boolean, priority integer, tags json, triggers jsonb, options jsonb, release bigint, unsettled jsonb)
+  create table belfry.ends (
+    schedule_id text collate "C" primary key,
+    last_state text not null,
+    last_ended_at timestamptz not null,
+    last_success_at timestamptz,
+    failures_in_a_row bigint not null
+  );
+  insert into belfry.ends (schedule_id, last_state, last_ended_at, last_success_at, failures_in_a_row)
+  select s.id, newest.state, newest.completed_at, success.completed_at, failures.number
+  from belfry.schedules as s
+  join lateral (
+    select r.state, r.completed_at
+    from belfry.runs as r
+    where r.schedule_id = s.id
+      and r.completed_at is not null
+      and r.state in ('succeeded', 'failed', 'cancelled')
+    order by r.completed_at desc
+    limit 1
+  ) as newest on true
+  left join lateral (
+    select max(r.completed_at) as completed_at
+    from belfry.runs as r
+    where r.schedule_id = s.id
+      and r.completed_at is not null
+      and r.state = 'succeeded'
+  ) as success on true
+  left join lateral (
+    select count(*) as number
+    from belfry.runs as r
+    where r.schedule_id = s.id
+      and r.completed_at > coalesce(success.completed_at, '-infinity')
+      and r.state = 'failed'
+  ) as failures on true;
+
+  -- Ends within somebody's transaction, until its commit: empty but for that moment.
+  create table belfry.ends_within (
+    number bigint generated always as identity primary key,
+    schedule_id text collate "C" not null,
+    last_state text not null,
+    last_ended_at timestamptz not null,
+    last_success_at timestamptz,
+    failures_in_a_row bigint not null
+  );
+  create function belfry.keep_ends() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+  begin
+    if tg_relid is distinct from 'belfry.ends_within'::regclass then
+      raise exception 'This function is for the triggers of Belfry''s own table.' using errcode = 'insufficient_privilege';
+    end if;
+    delete from belfry.ends_within as w where w.number = new.number;
+    insert into belfry.ends as e (schedule_id, last_state, last_ended_at, last_success_at, failures_in_a_row)
+    select new.schedule_id, new.last_state, new.last_ended_at, new.last_success_at, new.failures_in_a_row
+    where exists (select 1 from belfry.schedules as s where s.id = new.schedule_id)
+    on conflict (schedule_id) do update
+    set last_state = excluded.last_state,
+      last_ended_at = excluded.last_ended_at,
+      last_success_at = coalesce(excluded.last_success_at, e.last_success_at),
+      failures_in_a_row = excluded.failures_in_a_row
+        + case when excluded.last_success_at is null then e.failures_in_a_row else 0 end;
+    return null;
+  end
+  $$;
+  create constraint trigger keep_ends after insert on belfry.ends_within
+    deferrable initially deferred
+    for each row execute function belfry.keep_ends();
+
+  create function belfry.forget_ends() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+  begin
+    perform belfry.assert_own_table(tg_relid);
+    delete from belfry.ends as e where e.schedule_id = old.id;
+    return null;
+  end
+  $$;
+  create trigger forget_ends after delete on belfry.schedules
+    for each row execute function belfry.forget_ends();
+
+  revoke execute on function belfry.keep_ends(), belfry.forget_ends() from public;
+
+
+  create function belfry.due_2(up_to integer, among integer, reader bigint, ahead_ms integer) returns table (read_at float8, next_at float8, next_count integer, unfinished json, id text, version bigint, revision integer, created_at float8, updated_at float8, declared_as text, task text, owner text, next_run_at float8, covered_until float8, overrides jsonb, paused jsonb, fired_count bigint, last_error text, finished_at float8, run_count bigint, last_run_id text, last_run_at float8, function text, description text, cron text, timezone text, payload jsonb, enabled boolean, priority integer, tags json, triggers jsonb, options jsonb, release bigint, unsettled jsonb, last_state text, last_ended_at float8, last_success_at float8, failures_in_a_row bigint)
   language plpgsql
   set search_path = pg_catalog, pg_temp
   set lock_timeout = '4s'
@@ -154,7 +232,7 @@ export const MIGRATION_2 = `
         limit 100
       ) as u
     ),
-    due.id, due.version, due.revision, pg_catalog.date_part('epoch', due.created_at) * 1000::float8, pg_catalog.date_part('epoch', due.updated_at) * 1000::float8, due.declared_as, due.task, due.owner, pg_catalog.date_part('epoch', due.next_run_at) * 1000::float8, pg_catalog.date_part('epoch', due.covered_until) * 1000::float8, due.overrides, due.paused, due.fired_count, due.last_error, pg_catalog.date_part('epoch', due.finished_at) * 1000::float8, (due.runs_fired + coalesce(c.run_count, 0)), case when c.last_run_at >= coalesce(due.last_fired_at, '-infinity') then c.last_run_id else due.last_fired_id end, pg_catalog.date_part('epoch', greatest(due.last_fired_at, c.last_run_at)) * 1000::float8, due.function, due.description, due.cron, due.timezone, due.payload, due.enabled, due.priority, pg_catalog.to_json(due.tags), due.triggers, due.options, due.release, due.unsettled
+    due.id, due.version, due.revision, pg_catalog.date_part('epoch', due.created_at) * 1000::float8, pg_catalog.date_part('epoch', due.updated_at) * 1000::float8, due.declared_as, due.task, due.owner, pg_catalog.date_part('epoch', due.next_run_at) * 1000::float8, pg_catalog.date_part('epoch', due.covered_until) * 1000::float8, due.overrides, due.paused, due.fired_count, due.last_error, pg_catalog.date_part('epoch', due.finished_at) * 1000::float8, (due.runs_fired + coalesce(c.run_count, 0)), case when c.last_run_at >= coalesce(due.last_fired_at, '-infinity') then c.last_run_id else due.last_fired_id end, pg_catalog.date_part('epoch', greatest(due.last_fired_at, c.last_run_at)) * 1000::float8, due.function, due.description, due.cron, due.timezone, due.payload, due.enabled, due.priority, pg_catalog.to_json(due.tags), due.triggers, due.options, due.release, due.unsettled, e.last_state, pg_catalog.date_part('epoch', e.last_ended_at) * 1000::float8, pg_catalog.date_part('epoch', e.last_success_at) * 1000::float8, coalesce(e.failures_in_a_row, 0)
   from clock
   cross join next
   cross join crowd
@@ -166,6 +244,12 @@ export const MIGRATION_2 = `
     where one.schedule_id = due.id
     limit 1
   ) as c on true
+  left join lateral (
+    select one.*
+    from belfry.ends as one
+    where one.schedule_id = due.id
+    limit 1
+  ) as e on true
   order by due.next_run_at;
   end
   $$;
@@ -662,7 +746,7 @@ export const MIGRATION_2 = `
   $$;
 
 
-  create function belfry.change_2(text[], text[], integer[], text[], bigint[], integer[], integer[], text[], text[], text[], text[], text[], text[], text[]) returns table (is_awaited boolean, changed json)
+  create function belfry.change_2(text[], text[], integer[], text[], bigint[], integer[], integer[], text[], text[], text[], text[], text[], text[], text[], places integer[], is_within boolean) returns table (is_awaited boolean, changed json)
   language plpgsql
   set search_path = pg_catalog, pg_temp
   set lock_timeout = '500ms'
@@ -711,6 +795,9 @@ export const MIGRATION_2 = `
       and r.state = c.if_state
       and r.attempt = c.if_attempt
     returning r.id,
+      r.schedule_id,
+      r.state,
+      c.place,
       -- Another waits for the end of this one. Nobody needs to be told where nobody waits, as nearly always.
       r.concurrency_limit is not null and exists (
         select 1
@@ -719,6 +806,56 @@ export const MIGRATION_2 = `
           and other.state = 'pending'
           and other.state in ('pending', 'running')
       ) as is_awaited
+  ),
+  -- Of runs that have ended, in the order in which they were given. Whose schedule is gone has nowhere to be kept.
+  ended as materialized (
+    select changed.schedule_id, changed.state, ($15)[changed.place] as number
+    from changed
+    where changed.schedule_id is not null
+      and changed.state in ('succeeded', 'failed', 'cancelled')
+      and exists (select 1 from belfry.schedules as s where s.id = changed.schedule_id)
+  ),
+  by_schedule as materialized (
+    select ended.schedule_id,
+      (array_agg(ended.state order by ended.number desc))[1] as last_state,
+      max(ended.number) filter (where ended.state = 'succeeded') as success
+    from ended
+    group by ended.schedule_id
+  ),
+  news as materialized (
+    select b.schedule_id,
+      b.last_state,
+      clock.now as last_ended_at,
+      case when b.success is not null then clock.now end as last_success_at,
+      (
+        select count(*)
+        from ended
+        where ended.schedule_id = b.schedule_id
+          and ended.state = 'failed'
+          and ended.number > coalesce(b.success, -1)
+      ) as failures_in_a_row
+    from by_schedule as b, clock
+    -- In one order, as everyone takes rows.
+    order by b.schedule_id
+  ),
+  kept as (
+    insert into belfry.ends as e (schedule_id, last_state, last_ended_at, last_success_at, failures_in_a_row)
+    select schedule_id, last_state, last_ended_at, last_success_at, failures_in_a_row
+    from news
+    where not $16
+    
+    on conflict (schedule_id) do update
+    set last_state = excluded.last_state,
+      last_ended_at = excluded.last_ended_at,
+      last_success_at = coalesce(excluded.last_success_at, e.last_success_at),
+      failures_in_a_row = excluded.failures_in_a_row
+        + case when excluded.last_success_at is null then e.failures_in_a_row else 0 end
+  ),
+  kept_later as (
+    insert into belfry.ends_within (schedule_id, last_state, last_ended_at, last_success_at, failures_in_a_row)
+    select schedule_id, last_state, last_ended_at, last_success_at, failures_in_a_row
+    from news
+    where $16
   )
   select bool_or(changed.is_awaited),
     case when count(*) < cardinality($1) then to_json(coalesce(array_agg(changed.id), '{}')) end

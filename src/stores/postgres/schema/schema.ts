@@ -2,6 +2,7 @@ import { ADD } from "./add.ts"
 import { CHANGE } from "./change.ts"
 import { CLAIM } from "./claim.ts"
 import { DUE } from "./due.ts"
+import { ENDS } from "./ends.ts"
 import { EXTEND } from "./extend.ts"
 import { FIRE } from "./fire.ts"
 import { PRUNE } from "./prune.ts"
@@ -18,4 +19,4 @@ const CHANGES = `
 `
 
 /** The newest migration as its sources make it. `scripts/freeze-migration.ts` writes it to `../migrations/`. */
-export const NEWEST_MIGRATION = [CHANGES, DUE, FIRE, ADD, CLAIM, EXTEND, CHANGE, PRUNE].join("\n")
+export const NEWEST_MIGRATION = [CHANGES, ENDS, DUE, FIRE, ADD, CLAIM, EXTEND, CHANGE, PRUNE].join("\n")

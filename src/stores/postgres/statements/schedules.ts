@@ -27,6 +27,11 @@ const INSERT_SCHEDULE = `
     delete from belfry.counts as c
     where c.schedule_id = $1
       and not exists (select 1 from belfry.schedules as s where s.id = $1)
+  ),
+  ended_before as (
+    delete from belfry.ends as e
+    where e.schedule_id = $1
+      and not exists (select 1 from belfry.schedules as s where s.id = $1)
   )
   insert into belfry.schedules (${COLUMNS})
   values (${values("null")})

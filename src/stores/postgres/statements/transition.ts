@@ -7,11 +7,14 @@ import { jsonOf, type Row, type Text } from "../rows.ts"
 import { RUN_CHANGE } from "../run-lists.ts"
 import { named } from "../schema/engine-function.ts"
 
+/** Those of the changes, the place of each in the call, and whether it is within somebody's transaction. */
+const PARAMETERS = [...RUN_CHANGE, "places", "is_within"].map((_, index) => `$${index + 1}`).join(", ")
+
 export const CHANGE_RUNS = `
   select f.is_awaited, f.changed
-  from belfry.${named("change")}(${RUN_CHANGE.map((_, index) => `$${index + 1}`).join(", ")}) as f`
+  from belfry.${named("change")}(${PARAMETERS}) as f`
 
-export const NO_CHANGES = RUN_CHANGE.map(() => null)
+export const NO_CHANGES = [...RUN_CHANGE.map(() => null), null, false]
 
 const SELECT_STATES = `
   select r.id, r.state, r.attempt
@@ -24,10 +27,15 @@ export interface Changed {
 }
 
 /** All in one statement; those that take a run out of its end again alone, since their live key may be held by another. */
-export async function changeRuns(runner: Runner, changes: readonly RunChange[]): Promise<Changed> {
+export async function changeRuns(
+  runner: Runner,
+  changes: readonly RunChange[],
+  isWithin: boolean,
+): Promise<Changed> {
   const answers: TransitionAnswer[] = []
   const news = new Set<Hint>()
-  for (const group of groupsOf(changes)) answers.push(...(await changeGroup(runner, group, news)))
+  for (const group of groupsOf(changes))
+    answers.push(...(await changeGroup(runner, group, { news, isWithin })))
   return { answers, news: [...news] }
 }
 
@@ -52,28 +60,36 @@ function isRevival(change: RunChange): boolean {
   return isFinished(change.ifState) && !isFinished(change.state)
 }
 
+interface About {
+  readonly news: Set<Hint>
+  readonly isWithin: boolean
+}
+
 async function changeGroup(
   runner: Runner,
   changes: readonly RunChange[],
-  news: Set<Hint>,
+  about: About,
 ): Promise<readonly TransitionAnswer[]> {
   // In one order, as everyone takes rows: so that nobody waits for one who waits for them.
-  const sorted = [...changes].sort((a, b) => (a.runId < b.runId ? -1 : 1))
+  const places = changes.map((_, place) => place)
+  places.sort((a, b) => (changes[a]!.runId < changes[b]!.runId ? -1 : 1))
+  const sorted = places.map((place) => changes[place]!)
   let row: Row
   try {
-    row = (await runner.rows(CHANGE_RUNS, listsOf(RUN_CHANGE, sorted)))[0]!
+    row = (await runner.rows(CHANGE_RUNS, [...listsOf(RUN_CHANGE, sorted), places, about.isWithin]))[0]!
   } catch (error) {
     const { cause } = error as Error
     if (changes.length === 1 && isTaken(cause)) return [{ outcome: "held" }]
     if (changes.length === 1 || !isHeldByOthers(cause)) throw error
     // A change of nothing waits for no row. If that fails too, somebody has locked the whole table.
     await runner.rows(CHANGE_RUNS, NO_CHANGES)
-    return changeAlone(runner, changes, news)
+    return changeAlone(runner, changes, about)
   }
   const [isAwaited, changed] = row as readonly [Text, Text]
   const done = changed === null ? null : new Set(jsonOf<readonly string[]>(changed))
   const isDone = ({ runId }: RunChange) => done === null || done.has(runId)
   // One whose end lets another with its concurrency key begin; or a run that waits again.
+  const { news } = about
   if (isAwaited === "t") news.add("runs")
   for (const change of changes) {
     if (change.state === "pending" && isDone(change)) news.add("runs")
@@ -94,13 +110,13 @@ const DONE = { outcome: "done" } as const
 async function changeAlone(
   runner: Runner,
   changes: readonly RunChange[],
-  news: Set<Hint>,
+  about: About,
 ): Promise<readonly TransitionAnswer[]> {
   const answers: TransitionAnswer[] = []
   const faults: unknown[] = []
   for (const change of changes) {
     try {
-      answers.push(...(await changeGroup(runner, [change], news)))
+      answers.push(...(await changeGroup(runner, [change], about)))
     } catch (error) {
       if (!isHeldByOthers((error as Error).cause)) throw error
       faults.push(error)

@@ -143,7 +143,7 @@ export async function dueSchedules(
   const args = [Math.min(limit, SLICE), aheadMs, reader]
   const [now, next, nextCount, readAgainAt, rows, mark, version] = await connection.run<DueReply>(DUE, args)
   memory.compare(mark, version)
-  const due = rows.map((row) => ({ schedule: scheduleOf(row), unfinished: row[7].map(refOf) }))
+  const due = rows.map((row) => ({ schedule: scheduleOf(row), unfinished: row[11].map(refOf) }))
   const successes = await successesFor(
     connection,
     due.flatMap(({ schedule }) => schedule.dependsOn.map((each) => each.scheduleId)),

@@ -42,12 +42,17 @@ if #tags > 0 then
 end
 write_progress(key, 3, whole(version), {})
 -- What its hash tells of its runs is mended, too.
-local runs, last_run = unpack(call('HMGET', key, 'run_count', 'last_run'))
-if not runs or not count_in(runs) then
-  call('HSET', key, 'run_count', 0)
+for _, name in ipairs({ 'run_count', 'failures_in_a_row' }) do
+  local number = call('HGET', key, name)
+  if not number or not count_in(number) then
+    call('HSET', key, name, 0)
+  end
 end
-if last_run and not ms_of(last_run) then
-  call('HDEL', key, 'last_run')
+for _, name in ipairs({ 'last_run', 'last_ended', 'last_success' }) do
+  local instant = call('HGET', key, name)
+  if instant and not ms_of(instant) then
+    call('HDEL', key, name)
+  end
 end
 if ARGV[4] == '' then
   call('ZREM', prefix .. ':due', id)

@@ -11,33 +11,65 @@ import { answeringOnce, answersOf, scriptOf, slicesOf } from "../script.ts"
 
 // What the hash of a schedule tells of its runs, and what those that depend on it ask.
 const ENDS = `
-local succeeded, failed = {}, {}
+local ends = {}
+
+-- In the order in which they come.
+local function note_end(schedule, state, error)
+  local known = ends[schedule] or { failures = 0 }
+  ends[schedule] = known
+  known.state = state
+  if state == 'succeeded' then
+    known.has_success, known.failures = true, 0
+  elseif state == 'failed' then
+    known.failures, known.error = known.failures + 1, error or ''
+  end
+end
 
 -- A run may outlive its schedule, which must not be made again.
 local function are_stored(keys)
   return call('EXISTS', unpack(keys)) == #keys
 end
 
-local function write_ends(now)
-  local successes, keys, writes = {}, {}, {}
-  local now_read = rfc_3339(now)
-  for schedule in pairs(succeeded) do
-    successes[#successes + 1] = schedule
-    successes[#successes + 1] = now_read
-    keys[#keys + 1] = prefix .. ':schedules:' .. schedule
-    writes[#writes + 1] = { keys[#keys], 'last_success', now_read }
+local function write_end(key, known, now_read)
+  local fields = { 'last_state', known.state, 'last_ended', now_read }
+  local function add(name, value)
+    fields[#fields + 1] = name
+    fields[#fields + 1] = value
   end
-  for schedule, error in pairs(failed) do
+  if known.has_success then
+    add('last_success', now_read)
+    add('failures_in_a_row', known.failures)
+  end
+  if known.error then
+    add('last_error', known.error)
+  end
+  redis.pcall('HSET', key, unpack(fields))
+  if known.failures > 0 and not known.has_success then
+    local answer = redis.pcall('HINCRBY', key, 'failures_in_a_row', known.failures)
+    if type(answer) == 'table' and answer.err then
+      -- What is no number begins again.
+      redis.pcall('HSET', key, 'failures_in_a_row', known.failures)
+    end
+  end
+end
+
+local function write_ends(now)
+  local successes, keys, now_read = {}, {}, rfc_3339(now)
+  for schedule, known in pairs(ends) do
     keys[#keys + 1] = prefix .. ':schedules:' .. schedule
-    writes[#writes + 1] = { keys[#keys], 'last_error', error }
+    known.key = keys[#keys]
+    if known.has_success then
+      successes[#successes + 1] = schedule
+      successes[#successes + 1] = now_read
+    end
   end
   if #keys == 0 then
     return
   end
   local are_all_stored = are_stored(keys)
-  for _, write in ipairs(writes) do
-    if are_all_stored or are_stored({ write[1] }) then
-      redis.pcall('HSET', unpack(write))
+  for _, known in pairs(ends) do
+    if are_all_stored or are_stored({ known.key }) then
+      write_end(known.key, known, now_read)
     end
   end
   write_chunks('HSET', prefix .. ':successes', successes)
@@ -120,10 +152,9 @@ local function note(run, kind, at)
     news.cancelled = true
   elseif state == 'pending' then
     news.runs = true
-  elseif state == 'succeeded' and schedule then
-    succeeded[schedule] = true
-  elseif state == 'failed' and schedule then
-    failed[schedule] = own_value(kind, at, 'error') or ''
+  end
+  if schedule and not is_unfinished[state] and state ~= 'skipped' then
+    note_end(schedule, state, own_value(kind, at, 'error'))
   end
   if run.concurrency_key then
     touched[#touched + 1] = run.concurrency_key

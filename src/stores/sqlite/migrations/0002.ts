@@ -7,4 +7,34 @@ export const MIGRATION_2 = `
   -- Runs that neither a timetable nor an ordinary enqueue made. They are few, so a list of them must not look at all the others.
   create index belfry_runs_triggered_by on belfry_runs (triggered_by, created_at)
     where triggered_by in ('catchup', 'manual', 'backfill');
+
+  -- How the runs of a schedule end, kept by the step that ends them.
+  alter table belfry_schedules add column last_state text;
+  alter table belfry_schedules add column last_ended_at integer;
+  alter table belfry_schedules add column last_success_at integer;
+  alter table belfry_schedules add column failures_in_a_row integer not null default 0;
+  update belfry_schedules
+  set (last_state, last_ended_at) = (
+      select state, completed_at
+      from belfry_runs
+      where schedule_id = belfry_schedules.id
+        and state in ('succeeded', 'failed', 'cancelled')
+        and completed_at is not null
+      order by completed_at desc
+      limit 1
+    ),
+    last_success_at = (
+      select max(completed_at)
+      from belfry_runs
+      where schedule_id = belfry_schedules.id
+        and state = 'succeeded'
+    );
+  update belfry_schedules
+  set failures_in_a_row = (
+    select count(*)
+    from belfry_runs
+    where schedule_id = belfry_schedules.id
+      and state = 'failed'
+      and completed_at > coalesce(belfry_schedules.last_success_at, 0)
+  );
 `

@@ -24,7 +24,13 @@ const UPSERT_SCHEDULE = `
     excluded.fired_count, excluded.last_error, excluded.finished_at, excluded.definition),
     -- What the store counts itself stays; what can't be read of it would keep the schedule unreadable for ever.
     run_count = case when run_count between 0 and ${Number.MAX_SAFE_INTEGER} then run_count else 0 end,
-    last_run_at = case when last_run_at between ${-DATE_MAX} and ${DATE_MAX} then last_run_at end`
+    last_run_at = case when last_run_at between ${-DATE_MAX} and ${DATE_MAX} then last_run_at end,
+    last_ended_at = case when last_ended_at between ${-DATE_MAX} and ${DATE_MAX} then last_ended_at end,
+    last_success_at = case when last_success_at between ${-DATE_MAX} and ${DATE_MAX} then last_success_at end,
+    failures_in_a_row = case
+      when failures_in_a_row between 0 and ${Number.MAX_SAFE_INTEGER} then failures_in_a_row
+      else 0
+    end`
 
 const DELETE_TAGS = `
   delete from belfry_schedule_tags

@@ -6,6 +6,7 @@ import { unreadableBecause } from "../../shared/apart.ts"
 import type { Connection } from "../connection.ts"
 import { isUnkeepable } from "../faults.ts"
 import { withAttempt } from "../rows.ts"
+import { noteUnreadable } from "./ends.ts"
 
 /** A due run, and the row it was read from. */
 export interface Claimable {
@@ -74,6 +75,7 @@ export function take(
 
 export function failUnreadable(connection: Connection, rowid: number, error: unknown, now: Instant): void {
   connection.prepare(FAIL_UNREADABLE).run(now, unreadableBecause(error), rowid)
+  noteUnreadable(connection, rowid, now)
 }
 
 /** In one of the states that end a run; one that is no state at all can't be read. */

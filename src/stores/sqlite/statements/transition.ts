@@ -1,13 +1,15 @@
 import type { Instant } from "../../../core/instant.ts"
 import { claimableAfter, isFinished, type RunChange, type RunState } from "../../../core/run.ts"
+import { isEnd } from "../../../core/schedule-tally.ts"
 import type { Hint, TransitionAnswer } from "../../../store/store.ts"
 import { finite, jsonText } from "../../shared/apart.ts"
 import type { Connection } from "../connection.ts"
 import { attemptsIn, textOrNull, withAttempt } from "../rows.ts"
+import { noteEnd } from "./ends.ts"
 import { holderOf } from "./enqueuing.ts"
 
 export const SELECT_CHANGED = `
-  select id, state, attempt, live_key, concurrency_limit, worker_id, due_at, started_at, attempts
+  select id, state, attempt, schedule_id, live_key, concurrency_limit, worker_id, due_at, started_at, attempts
   from belfry_runs
   where id in (select value from json_each(?))`
 
@@ -32,6 +34,7 @@ interface ChangedRow {
   readonly id: string
   readonly state: RunState
   readonly attempt: number
+  readonly schedule_id: string | null
   readonly live_key: string | null
   readonly concurrency_limit: number | null
   readonly worker_id: string | null
@@ -78,6 +81,7 @@ function changeRun(
   if (isRevived && holderOf(connection, row.live_key) !== null) return { outcome: "held" }
 
   rows.set(row.id, applyChange(connection, row, change, now))
+  if (row.schedule_id !== null && isEnd(change.state)) noteEnd(connection, row.schedule_id, change.state, now)
   if (change.state === "cancelled") news.add("cancelled")
   // A run that waits again, or one whose end lets another with its concurrency key begin.
   if (change.state === "pending" || row.concurrency_limit !== null) news.add("runs")

@@ -1,0 +1,41 @@
+import { type Instant, SECOND } from "./instant.ts"
+import type { Schedule } from "./schedule.ts"
+
+/** What a person has to know of a schedule first. */
+export type ScheduleState = (typeof SCHEDULE_STATES)[number]
+
+/** The first that is true of a schedule is its state. */
+export const SCHEDULE_STATES = [
+  /** It can't be planned. */
+  "broken",
+  /** Nothing more will come. */
+  "finished",
+  "disabled",
+  "paused",
+  /** It was due a while ago, and nobody has fired it. */
+  "overdue",
+  /** Its last run failed, but for those that were cancelled. */
+  "failing",
+  /** It never ran. */
+  "new",
+  "ok",
+] as const
+
+/** So long after its time somebody should have fired it, also after a restart of everything. */
+export const OVERDUE_AFTER_MS = 120 * SECOND
+
+export type StateParts = Pick<
+  Schedule,
+  "lastError" | "finishedAt" | "enabled" | "paused" | "nextRunAt" | "failuresInARow" | "lastRunAt"
+>
+
+export function scheduleStateOf(schedule: StateParts, now: Instant): ScheduleState {
+  const { lastError, finishedAt, enabled, paused, nextRunAt, failuresInARow, lastRunAt } = schedule
+  if (lastError !== null) return "broken"
+  if (finishedAt !== null) return "finished"
+  if (!enabled) return "disabled"
+  if (paused !== null) return "paused"
+  if (nextRunAt !== null && nextRunAt < now - OVERDUE_AFTER_MS) return "overdue"
+  if (failuresInARow > 0) return "failing"
+  return lastRunAt === null ? "new" : "ok"
+}

@@ -1,0 +1,32 @@
+import assert from "node:assert/strict"
+import { test } from "vitest"
+import { RUN_STATES } from "./run-states.ts"
+import { type EndState, NO_RUNS } from "./schedule.ts"
+import { afterEnd, isEnd } from "./schedule-tally.ts"
+
+const S = "succeeded"
+const F = "failed"
+const C = "cancelled"
+
+test.each<[ends: readonly EndState[], last: EndState, success: number | null, failures: number]>([
+  [[S], S, 1, 0],
+  [[F], F, null, 1],
+  [[C], C, null, 0],
+  [[F, F, F], F, null, 3],
+  [[F, C, F], F, null, 2],
+  [[F, F, C], C, null, 2],
+  [[F, S], S, 2, 0],
+  [[S, F], F, 1, 1],
+  [[S, C], C, 1, 0],
+])("after %j", (ends, lastState, lastSuccessAt, failuresInARow) => {
+  const tally = ends.reduce((before, state, index) => afterEnd(before, state, index + 1), NO_RUNS)
+
+  assert.deepEqual(tally, {
+    ...NO_RUNS,
+    ...{ lastState, lastEndedAt: ends.length, lastSuccessAt, failuresInARow },
+  })
+})
+
+test("a run that was performed or cancelled has ended", () => {
+  assert.deepEqual(RUN_STATES.filter(isEnd), [S, F, C])
+})

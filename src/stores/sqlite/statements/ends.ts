@@ -1,0 +1,32 @@
+import type { Instant } from "../../../core/instant.ts"
+import type { EndState } from "../../../core/schedule.ts"
+import type { Connection } from "../connection.ts"
+
+// As `afterEnd` does it. A count that can't be read begins again.
+const NOTE_END = `
+  update belfry_schedules
+  set last_state = ?1,
+    last_ended_at = ?2,
+    last_success_at = case ?1 when 'succeeded' then ?2 else last_success_at end,
+    failures_in_a_row = case
+      when ?1 = 'succeeded' then 0
+      when failures_in_a_row between 0 and ${Number.MAX_SAFE_INTEGER - 1} then failures_in_a_row + (?1 = 'failed')
+      else ?1 = 'failed'
+    end
+  where id = ?3`
+
+const SELECT_SCHEDULE_OF = `
+  select schedule_id
+  from belfry_runs
+  where rowid = ?`
+
+/** A run of this schedule has ended. */
+export function noteEnd(connection: Connection, scheduleId: string, state: EndState, now: Instant): void {
+  connection.prepare(NOTE_END).run(state, now, scheduleId)
+}
+
+/** As `noteEnd`, of a run that can't be read. */
+export function noteUnreadable(connection: Connection, rowid: number, now: Instant): void {
+  const run = connection.prepare(SELECT_SCHEDULE_OF).get(rowid) as { schedule_id: unknown } | undefined
+  if (typeof run?.schedule_id === "string") noteEnd(connection, run.schedule_id, "failed", now)
+}
