@@ -27,13 +27,22 @@ export {
   type CatchUp,
   concurrencyKeyOf,
   type Dependency,
+  type EndState,
   type OccurrenceOverride,
   type Overlap,
   type Pause,
   type Schedule,
   type ScheduleDefinition,
   type ScheduleProgress,
+  type ScheduleTally,
 } from "./core/schedule.ts"
+export {
+  OVERDUE_AFTER_MS,
+  SCHEDULE_STATES,
+  type ScheduleState,
+  scheduleStateOf,
+} from "./core/schedule-state.ts"
+export { afterEnd, isEnd } from "./core/schedule-tally.ts"
 export type { Trigger } from "./core/timetable.ts"
 export { unreadableSchedule } from "./core/unreadable.ts"
 export {

@@ -91,7 +91,7 @@ export class DeclaredSchedules {
     const found: Schedule[] = []
     for (let start = 0; start < this.#ids.length; start += PAGE) {
       const ids = this.#ids.slice(start, start + PAGE)
-      found.push(...(await this.#store.findSchedules({ ids }, { afterId: null, limit: PAGE })))
+      found.push(...(await this.#store.findSchedules({ ids }, { orderBy: "id", after: null, limit: PAGE })))
     }
     this.#note(found)
     this.#onRead(found)

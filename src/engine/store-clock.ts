@@ -59,7 +59,7 @@ export class StoreClock {
 
   /** A process that starts after the clock was set back has seen nothing of it, but finds what was fired later than now. */
   async lookBack(store: Store): Promise<void> {
-    const schedules = await store.findSchedules({}, { afterId: null, limit: LOOKED_AT })
+    const schedules = await store.findSchedules({}, { orderBy: "id", after: null, limit: LOOKED_AT })
     const now = await store.now()
     const [first] = firedAhead(schedules, now)
     if (first === undefined) return

@@ -18,7 +18,7 @@ import type { FireAnswer, Store } from "../store/store.ts"
 export const TRIES = 20
 
 export async function findSchedule(store: Store, id: string): Promise<Schedule | null> {
-  const [schedule] = await store.findSchedules({ ids: [id] }, { afterId: null, limit: 1 })
+  const [schedule] = await store.findSchedules({ ids: [id] }, { orderBy: "id", after: null, limit: 1 })
   return schedule ?? null
 }
 

@@ -6,7 +6,7 @@ import { checkId } from "../core/policies.ts"
 import { type Declared, fingerprint, type ReconcileDiff, reconcile } from "../core/reconcile.ts"
 import type { Schedule } from "../core/schedule.ts"
 import type { Logger } from "../runtime/logger.ts"
-import type { FireAnswer, Store, Swap } from "../store/store.ts"
+import type { FireAnswer, SchedulePage, Store, Swap } from "../store/store.ts"
 import type { DeclaredSchedule } from "../task/declared-schedule.ts"
 import { validatePayload } from "../task/payload.ts"
 import type { AnyTask } from "../task/task.ts"
@@ -101,15 +101,18 @@ function withoutCycles(diff: ReconcileDiff, cycles: ReadonlyMap<string, string>)
 async function storedFor(store: Store, { owner, declared }: DeclaredSet): Promise<readonly Schedule[]> {
   const found = new Map<string, Schedule>()
   const page = 500
-  for (let afterId: string | null = null; ; ) {
-    const schedules: readonly Schedule[] = await store.findSchedules({ owner }, { afterId, limit: page })
+  for (let after: SchedulePage["after"] = null; ; ) {
+    const schedules: readonly Schedule[] = await store.findSchedules(
+      { owner },
+      { orderBy: "id", after, limit: page },
+    )
     for (const schedule of schedules) found.set(schedule.id, schedule)
     if (schedules.length < page) break
-    afterId = schedules[schedules.length - 1]!.id
+    after = { at: null, id: schedules[schedules.length - 1]!.id }
   }
   for (let start = 0; start < declared.length; start += page) {
     const ids = declared.slice(start, start + page).map(({ id }) => id)
-    for (const schedule of await store.findSchedules({ ids }, { afterId: null, limit: page }))
+    for (const schedule of await store.findSchedules({ ids }, { orderBy: "id", after: null, limit: page }))
       found.set(schedule.id, schedule)
   }
   return [...found.values()]

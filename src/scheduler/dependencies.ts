@@ -102,7 +102,7 @@ async function readInto(
   ids: readonly string[],
 ): Promise<void> {
   for (let start = 0; start < ids.length; start += CHUNK) {
-    const page = { afterId: null, limit: CHUNK }
+    const page = { orderBy: "id", after: null, limit: CHUNK } as const
     const schedules = await store.findSchedules({ ids: ids.slice(start, start + CHUNK) }, page)
     for (const schedule of schedules) found.set(schedule.id, idsDependedOn(schedule))
   }

@@ -16,6 +16,7 @@ import type {
   RunFilter,
   RunPage,
   ScheduleFilter,
+  SchedulePage,
   Store,
   Swap,
   TransitionAnswer,
@@ -121,10 +122,7 @@ class DryWrites {
     return { outcome: "done" }
   }
 
-  async findSchedules(
-    filter: ScheduleFilter,
-    page: { afterId: string | null; limit: number },
-  ): Promise<readonly Schedule[]> {
+  async findSchedules(filter: ScheduleFilter, page: SchedulePage): Promise<readonly Schedule[]> {
     const { ids } = filter
     const stored = await this.#store.findSchedules(filter, page)
     if (ids === undefined) return stored
@@ -149,7 +147,7 @@ class DryWrites {
   }
 
   async #schedule(id: string): Promise<Schedule | null> {
-    const [schedule] = await this.findSchedules({ ids: [id] }, { afterId: null, limit: 1 })
+    const [schedule] = await this.findSchedules({ ids: [id] }, { orderBy: "id", after: null, limit: 1 })
     return schedule ?? null
   }
 

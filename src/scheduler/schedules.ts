@@ -107,7 +107,7 @@ export class Schedules {
     const ids = [idOf(id, "get")]
     await this.#ready()
     const view = await this.#viewer()
-    const [schedule] = await this.#store.findSchedules({ ids }, { afterId: null, limit: 1 })
+    const [schedule] = await this.#store.findSchedules({ ids }, { orderBy: "id", after: null, limit: 1 })
     return schedule === undefined ? null : view(await withEditsPlanned(this.#store, schedule))
   }
 
@@ -120,7 +120,11 @@ export class Schedules {
     const found: ScheduleView[] = []
     for (let afterId = after; ; afterId = found.at(-1)!.id) {
       const size = limit ?? LIST_PAGE
-      const page = await this.#store.findSchedules(filter, { afterId, limit: size })
+      const page = await this.#store.findSchedules(filter, {
+        orderBy: "id",
+        after: afterId === null ? null : { at: null, id: afterId },
+        limit: size,
+      })
       for (const schedule of page) found.push(view(await withEditsPlanned(this.#store, schedule)))
       if (limit !== undefined || page.length < size) return found
     }

@@ -4,6 +4,7 @@ import type { FireFacts, FirePlan } from "../core/plan.ts"
 import type { NewRun, Progress, Run, RunChange, RunState, TriggeredBy } from "../core/run.ts"
 import type { RunSummary } from "../core/run-summary.ts"
 import type { Schedule } from "../core/schedule.ts"
+import type { ScheduleState } from "../core/schedule-state.ts"
 
 /**
  * THE CONTRACT. A store remembers, compares and swaps; it knows no policy and no state machine. Belfry promises its users
@@ -103,11 +104,7 @@ export interface Store {
   /** By (attempt, number), ascending, those after `after`. */
   readLogs(request: LogPage): Promise<readonly StoredLogLine[]>
 
-  /** By id, ascending, those after `afterId`. */
-  findSchedules(
-    filter: ScheduleFilter,
-    page: { afterId: string | null; limit: number },
-  ): Promise<readonly Schedule[]>
+  findSchedules(filter: ScheduleFilter, page: SchedulePage): Promise<readonly Schedule[]>
   /**
    * Newest first by the instant named, or by id, ascending. Runs without that instant are left out. A run that matches for as long as
    * the call lasts is in its place, whatever happens to others meanwhile. It costs little however large the runs are.
@@ -297,9 +294,23 @@ export interface LogPage {
 /** Every part given must hold; an empty list matches nothing. */
 export interface ScheduleFilter {
   readonly ids?: readonly string[]
+  /** How its id begins. */
+  readonly idPrefix?: string
   readonly owner?: string
   readonly task?: string
   readonly tag?: string
+  /** Is in its id, its task or its description, whatever the case of ASCII letters. */
+  readonly text?: string
+  /** By `scheduleStateOf`, at the store's now. */
+  readonly states?: readonly ScheduleState[]
+}
+
+export interface SchedulePage {
+  /** By id, ascending; the soonest next run first; or the newest last run first. Whoever has no such instant comes last. */
+  readonly orderBy: "id" | "nextRunAt" | "lastRunAt"
+  /** The last schedule of the page before. `at` is the instant that they are ordered by, and null where they are ordered by id. */
+  readonly after: { readonly at: Instant | null; readonly id: string } | null
+  readonly limit: number
 }
 
 /** Every part given must hold; an empty list matches nothing. */

@@ -240,7 +240,7 @@ test("control characters in stored data never reach a terminal", async () => {
 /** As another program may write it: the command line refuses such a name. */
 async function renameTask({ folder }: { folder: string }, id: string, task: string): Promise<void> {
   const store = sqlite(join(folder, "belfry.db"))
-  const [schedule] = await store.findSchedules({ ids: [id] }, { afterId: null, limit: 1 })
+  const [schedule] = await store.findSchedules({ ids: [id] }, { orderBy: "id", after: null, limit: 1 })
   await store.putSchedule({ ...schedule!, task }, schedule!.version)
   await store.close()
 }

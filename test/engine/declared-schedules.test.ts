@@ -22,7 +22,7 @@ async function losingStore(fleet: Fleet) {
   await fleet.advance("2s")
   return {
     async lose() {
-      const [stored] = await fleet.store.findSchedules({}, { afterId: null, limit: 1 })
+      const [stored] = await fleet.store.findSchedules({}, { orderBy: "id", after: null, limit: 1 })
       await fleet.store.fire([deletionOf(stored!)])
     },
     async say(hint: Hint) {

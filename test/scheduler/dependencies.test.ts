@@ -88,7 +88,7 @@ describe("schedules that wait for one another", () => {
     await schedules.create("a", daily)
     await schedules.create("b", { ...daily, ...on("a") })
     // As two people can, each of whom saw only the other's schedule as it was.
-    const [a] = await store.findSchedules({ ids: ["a"] }, { afterId: null, limit: 1 })
+    const [a] = await store.findSchedules({ ids: ["a"] }, { orderBy: "id", after: null, limit: 1 })
     await store.putSchedule({ ...a!, dependsOn: [{ scheduleId: "b", withinMs: 1 }] }, a!.version)
 
     await schedules.update("b", { description: "still here" }, { ifRevision: 1 })

@@ -112,5 +112,5 @@ async function outcomesOf(store: Store, tried: readonly string[]): Promise<reado
 
 async function contentsOf(store: Store): Promise<unknown> {
   const runs = await store.findRuns({}, { orderBy: "createdAt", after: null, limit: 1_000 })
-  return [await store.findSchedules({}, { afterId: null, limit: 1_000 }), runs]
+  return [await store.findSchedules({}, { orderBy: "id", after: null, limit: 1_000 }), runs]
 }

@@ -30,7 +30,7 @@ export function observed(store: Store, observer: Observer): Store {
         const now = await store.now()
         const answers = await store.fire(plans)
         const ids = plans.map((plan) => plan.scheduleId)
-        const after = await store.findSchedules({ ids }, { afterId: null, limit: ids.length })
+        const after = await store.findSchedules({ ids }, { orderBy: "id", after: null, limit: ids.length })
         const versions = new Map(after.map(({ id, version }) => [id, version]))
         answers.forEach((answer, index) => {
           const plan = plans[index]!

@@ -102,7 +102,7 @@ export const PLANTED_BUGS: Readonly<Record<string, Planted>> = {
       ...store,
       prune: async (request) => {
         const pruned = await store.prune(request)
-        for (const schedule of await store.findSchedules({}, { afterId: null, limit: 100 })) {
+        for (const schedule of await store.findSchedules({}, { orderBy: "id", after: null, limit: 100 })) {
           await store.putSchedule(
             { ...schedule, coveredUntil: schedule.createdAt, nextRunAt: schedule.createdAt },
             schedule.version,
@@ -209,7 +209,10 @@ export const PLANTED_BUGS: Readonly<Record<string, Planted>> = {
     inStore: (store) => ({
       ...store,
       putSchedule: async (schedule, ifVersion) => {
-        const [stored] = await store.findSchedules({ ids: [schedule.id] }, { afterId: null, limit: 1 })
+        const [stored] = await store.findSchedules(
+          { ids: [schedule.id] },
+          { orderBy: "id", after: null, limit: 1 },
+        )
         return store.putSchedule(schedule, ifVersion === null ? null : (stored?.version ?? ifVersion))
       },
     }),
@@ -219,7 +222,7 @@ export const PLANTED_BUGS: Readonly<Record<string, Planted>> = {
       ...store,
       fire: async (plans) => {
         const ids = plans.map((plan) => plan.scheduleId)
-        const stored = await store.findSchedules({ ids }, { afterId: null, limit: ids.length })
+        const stored = await store.findSchedules({ ids }, { orderBy: "id", after: null, limit: ids.length })
         const versions = new Map(stored.map(({ id, version }) => [id, version]))
         return store.fire(
           plans.map((plan) => ({ ...plan, ifVersion: versions.get(plan.scheduleId) ?? plan.ifVersion })),
@@ -364,7 +367,7 @@ async function takeRunning(store: Store, workerId: string, world: WorldClock): P
 /** Schedules due in a moment are taken for due. */
 async function dueWithin(store: Store, limit: number, earlyMs: number): Promise<DueSchedules> {
   const read = await store.dueSchedules({ limit })
-  const schedules = await store.findSchedules({}, { afterId: null, limit: 100 })
+  const schedules = await store.findSchedules({}, { orderBy: "id", after: null, limit: 100 })
   const early = schedules.filter(
     ({ nextRunAt }) => nextRunAt !== null && nextRunAt > read.now && nextRunAt <= read.now + earlyMs,
   )

@@ -272,7 +272,7 @@ function richRun(): NewRun {
 }
 
 async function schedulesAreShown(store: Store, goodId: string): Promise<void> {
-  const listed = await store.findSchedules({}, { afterId: null, limit: PAGE })
+  const listed = await store.findSchedules({}, { orderBy: "id", after: null, limit: PAGE })
   for (const schedule of listed) jsonOf(scheduleView(schedule, new Set()))
   assert.ok(
     listed.some(({ id }) => id === goodId),
@@ -299,7 +299,7 @@ async function firesOnce(store: Store, goodId: string): Promise<void> {
 }
 
 async function isDeleted(store: Store, id: string): Promise<void> {
-  const [schedule] = await store.findSchedules({ ids: [id] }, { afterId: null, limit: 1 })
+  const [schedule] = await store.findSchedules({ ids: [id] }, { orderBy: "id", after: null, limit: 1 })
   if (schedule === undefined) return
   assert.equal((await deleteSchedule(store, schedule)).outcome, "done", "it is deleted")
 }

@@ -42,7 +42,7 @@ export function damagedRecords(open: () => Promise<Damageable>, parts: Parts): v
     const [bad, good] = await twoDueSchedules(store)
     await write("schedule", bad.id, ...damageOf(part))
 
-    const listed = await store.findSchedules({}, { afterId: null, limit: 10 })
+    const listed = await store.findSchedules({}, { orderBy: "id", after: null, limit: 10 })
     const { version } = listed.find(({ id }) => id === bad.id)!
     const answer = await store.putSchedule({ ...bad, description: "mended" }, version)
 

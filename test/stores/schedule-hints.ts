@@ -23,7 +23,7 @@ export function proveScheduleHints(open: () => Promise<HintLab>): void {
       { outcome: "done", created: [] },
     ])
     expect(await hears()).toContain("schedules")
-    const [paused] = await writer.findSchedules({}, { afterId: null, limit: 1 })
+    const [paused] = await writer.findSchedules({}, { orderBy: "id", after: null, limit: 1 })
     expect(await deleteSchedule(writer, paused!)).toMatchObject({ outcome: "done" })
     expect(await hears()).toContain("schedules")
   })

@@ -24,7 +24,7 @@ export const BOUNDED_FILTERS = [
       [{ owner: "billing", task: "vacuum" }, []],
     ]
     for (const [filter, ids] of expected) {
-      const found = await store.findSchedules(filter, { afterId: null, limit: 10 })
+      const found = await store.findSchedules(filter, { orderBy: "id", after: null, limit: 10 })
       assert.deepEqual(idsOf(found), ids, JSON.stringify(filter))
     }
   }),
@@ -96,7 +96,7 @@ export const BOUNDED_FILTERS = [
 
     for (const [index, name] of names.entries()) {
       for (const filter of [{ task: name }, { owner: name }, { tag: name }]) {
-        const found = await store.findSchedules(filter, { afterId: null, limit: 10 })
+        const found = await store.findSchedules(filter, { orderBy: "id", after: null, limit: 10 })
         assert.deepEqual(idsOf(found), [`s${index}`], JSON.stringify(filter))
       }
       for (const filter of runFilters(name)) {

@@ -3,7 +3,7 @@ import { DEFAULT_RETRY } from "../../core/backoff.ts"
 import { cancel, fail, type NewRun, succeed } from "../../core/run.ts"
 import { AN_INSTANT, aClaim, aRun, aRunOf, aSchedule, aSkip, MOMENT_MS } from "./factories.ts"
 import { lawCase } from "./law.ts"
-import { aPage, created, enqueued, idsOf, pagedRuns, runById, sorted } from "./steps.ts"
+import { afterId, aPage, created, enqueued, idsOf, pagedRuns, runById, sorted } from "./steps.ts"
 
 const NOTHING = { message: null, details: null }
 
@@ -12,9 +12,9 @@ export const BOUNDED_PAGES = [
   lawCase("Schedules come by id, ascending, page after page, each once", async (store) => {
     for (const id of ["c", "a", "e", "b", "d"]) await created(store, aSchedule({ id }))
 
-    const first = await store.findSchedules({}, { afterId: null, limit: 2 })
-    const second = await store.findSchedules({}, { afterId: "b", limit: 2 })
-    const third = await store.findSchedules({}, { afterId: "d", limit: 2 })
+    const first = await store.findSchedules({}, { orderBy: "id", after: null, limit: 2 })
+    const second = await store.findSchedules({}, { orderBy: "id", after: afterId("b"), limit: 2 })
+    const third = await store.findSchedules({}, { orderBy: "id", after: afterId("d"), limit: 2 })
 
     assert.deepEqual([first, second, third].map(idsOf), [["a", "b"], ["c", "d"], ["e"]])
   }),
@@ -24,7 +24,7 @@ export const BOUNDED_PAGES = [
 
     const found: string[] = []
     for (let pages = 0; pages < ids.length + 1; pages++) {
-      const page = await store.findSchedules({}, { afterId: found[found.length - 1] ?? null, limit: 1 })
+      const page = await store.findSchedules({}, { orderBy: "id", after: afterId(found.at(-1)), limit: 1 })
       found.push(...idsOf(page))
     }
 

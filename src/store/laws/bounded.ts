@@ -6,6 +6,7 @@ import { BOUNDED_FILTERS } from "./bounded-filters.ts"
 import { BOUNDED_MOVING } from "./bounded-moving.ts"
 import { BOUNDED_PAGES } from "./bounded-pages.ts"
 import { BOUNDED_PRUNING } from "./bounded-pruning.ts"
+import { BOUNDED_SCHEDULES } from "./bounded-schedules.ts"
 import {
   aClaim,
   aHeartbeat,
@@ -185,5 +186,12 @@ export const BOUNDED: Law = {
   number: 9,
   name: "Bounded",
   statement: "Every call that returns records takes a limit.",
-  cases: [...limits, ...BOUNDED_PAGES, ...BOUNDED_FILTERS, ...BOUNDED_MOVING, ...BOUNDED_PRUNING],
+  cases: [
+    ...limits,
+    ...BOUNDED_PAGES,
+    ...BOUNDED_SCHEDULES,
+    ...BOUNDED_FILTERS,
+    ...BOUNDED_MOVING,
+    ...BOUNDED_PRUNING,
+  ],
 }

@@ -4,7 +4,17 @@ import type { FireFacts } from "../../core/plan.ts"
 import type { NewRun, Run } from "../../core/run.ts"
 import type { RunSummary } from "../../core/run-summary.ts"
 import type { Schedule } from "../../core/schedule.ts"
-import type { ClaimRequest, FireAnswer, RunFilter, RunPage, Store, StoredLogLine, Worker } from "../store.ts"
+import type {
+  ClaimRequest,
+  FireAnswer,
+  RunFilter,
+  RunPage,
+  ScheduleFilter,
+  SchedulePage,
+  Store,
+  StoredLogLine,
+  Worker,
+} from "../store.ts"
 import { aClaim, aHeartbeat, aWorker, heldRun, SHORT_MS } from "./factories.ts"
 import type { Lab } from "./law.ts"
 
@@ -75,7 +85,7 @@ export async function scheduleById(store: Store, id: string): Promise<Schedule> 
 }
 
 export async function scheduleIfThere(store: Store, id: string): Promise<Schedule | null> {
-  const schedules = await store.findSchedules({ ids: [id] }, { afterId: null, limit: 10 })
+  const schedules = await store.findSchedules({ ids: [id] }, { orderBy: "id", after: null, limit: 10 })
   assert.ok(schedules.length <= 1, `schedule ${id} is stored once`)
   return schedules[0] ?? null
 }
@@ -87,6 +97,11 @@ export async function deleteSchedule(
 ): Promise<FireAnswer> {
   const plan = { scheduleId: id, ifVersion: version, progress: null, runs: [], isSteered: true }
   return (await store.fire([plan]))[0]!
+}
+
+/** Where a page of schedules goes on that is ordered by id. */
+export function afterId(id: string | undefined): SchedulePage["after"] {
+  return id === undefined ? null : { at: null, id }
 }
 
 export function aPage(over: Partial<RunPage> = {}): RunPage {
@@ -111,6 +126,24 @@ export async function pagedRuns(
     const runs = await store.findRuns(filter, { ...aPage(page), after })
     found.push(...runs)
     if (runs.length < limit) return found
+  }
+  return assert.fail("the pages come to an end")
+}
+
+/** Likewise, of schedules. */
+export async function pagedSchedules(
+  store: Store,
+  filter: ScheduleFilter,
+  page: Partial<SchedulePage>,
+): Promise<readonly Schedule[]> {
+  const { orderBy = "id", limit = 10 } = page
+  const found: Schedule[] = []
+  for (let pages = 0; pages < 100; pages++) {
+    const last = found.at(-1)
+    const after = last === undefined ? null : { at: orderBy === "id" ? null : last[orderBy], id: last.id }
+    const schedules = await store.findSchedules(filter, { orderBy, after, limit })
+    found.push(...schedules)
+    if (schedules.length < limit) return found
   }
   return assert.fail("the pages come to an end")
 }

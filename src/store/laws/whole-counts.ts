@@ -75,7 +75,7 @@ export const WHOLE_COUNTS = [
   lawCase("Runs of a schedule that is gone, and of none, bring none back", async (store) => {
     await store.enqueue([aRunOf("gone"), aRun()])
 
-    assert.deepEqual(await store.findSchedules({}, { afterId: null, limit: 10 }), [])
+    assert.deepEqual(await store.findSchedules({}, { orderBy: "id", after: null, limit: 10 }), [])
   }),
   lawCase("Runs that are created at once are all counted", async (store, lab) => {
     await created(store, aSchedule({ id: "s1" }))

@@ -1,18 +1,6 @@
 import type { Run, RunState } from "../../core/run.ts"
 import { type RunSummary, summaryOf } from "../../core/run-summary.ts"
-import type { Schedule } from "../../core/schedule.ts"
-import type { RunFilter, RunPage, ScheduleFilter, Worker } from "../../store/store.ts"
-
-export function pageOfSchedules(
-  schedules: Iterable<Schedule>,
-  filter: ScheduleFilter,
-  page: { afterId: string | null; limit: number },
-): readonly Schedule[] {
-  return [...schedules]
-    .filter((schedule) => isWanted(schedule, filter) && (page.afterId === null || schedule.id > page.afterId))
-    .sort(byId)
-    .slice(0, page.limit)
-}
+import type { RunFilter, RunPage, Worker } from "../../store/store.ts"
 
 export function pageOfWorkers(
   workers: Iterable<Worker>,
@@ -27,15 +15,6 @@ export function pageOfWorkers(
 /** Ids are ASCII, where the order of JavaScript's strings is that of their bytes. */
 function byId(a: { readonly id: string }, b: { readonly id: string }): number {
   return a.id < b.id ? -1 : 1
-}
-
-function isWanted(schedule: Schedule, { ids, owner, task, tag }: ScheduleFilter): boolean {
-  return (
-    (ids === undefined || ids.includes(schedule.id)) &&
-    (owner === undefined || schedule.owner === owner) &&
-    (task === undefined || schedule.task === task) &&
-    (tag === undefined || schedule.tags.includes(tag))
-  )
 }
 
 export function pageOfRuns(runs: Iterable<Run>, filter: RunFilter, page: RunPage): readonly RunSummary[] {

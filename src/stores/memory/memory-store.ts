@@ -20,8 +20,9 @@ import type {
 } from "../../store/store.ts"
 import { eachApart, finite, jsonText, refused, refusedRun } from "../shared/apart.ts"
 import { isSooner } from "../shared/is-sooner.ts"
+import { isWantedSchedule, pageOfSchedules } from "../shared/schedule-pages.ts"
 import { claimRuns, nextClaimableAt } from "./claiming.ts"
-import { countByState, pageOfRuns, pageOfSchedules, pageOfWorkers } from "./finding.ts"
+import { countByState, pageOfRuns, pageOfWorkers } from "./finding.ts"
 import { pageOfLog } from "./log.ts"
 import { Shelf } from "./shelf.ts"
 
@@ -117,7 +118,13 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
     readLogs: (page: LogPage) => operate(() => pageOfLog(shelf.logs.get(page.runId) ?? [], page)),
 
     findSchedules: (filter: ScheduleFilter, page) =>
-      operate(() => pageOfSchedules(shelf.schedules.values(), filter, page)),
+      operate((now) => {
+        const schedules = [...shelf.schedules.values()]
+        return pageOfSchedules(
+          schedules.filter((schedule) => isWantedSchedule(schedule, filter, now)),
+          page,
+        )
+      }),
     findRuns: (filter, page) => operate(() => pageOfRuns(shelf.runs.values(), filter, page)),
     readRuns: (ids) => operate(() => [...new Set(ids)].flatMap((id) => shelf.runs.get(id) ?? [])),
     countRuns: (filter: RunFilter) => operate(() => countByState(shelf.runs.values(), filter)),

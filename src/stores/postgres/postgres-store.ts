@@ -23,11 +23,12 @@ import { claimRuns } from "./statements/claiming.ts"
 import { dueSchedules } from "./statements/due.ts"
 import { enqueueRuns } from "./statements/enqueuing.ts"
 import { countRuns, findRuns, findWorkers, readRuns } from "./statements/finding.ts"
+import { findSchedules } from "./statements/finding-schedules.ts"
 import { firePlans } from "./statements/firing.ts"
 import { beat } from "./statements/heartbeat.ts"
 import { appendLines, readLines } from "./statements/logs.ts"
 import { prune } from "./statements/pruning.ts"
-import { findSchedules, putSchedule } from "./statements/schedules.ts"
+import { putSchedule } from "./statements/schedules.ts"
 import { changeRuns } from "./statements/transition.ts"
 
 export type PostgresStore = TransactionalStore<Queryable>

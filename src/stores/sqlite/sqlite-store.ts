@@ -23,12 +23,13 @@ import { claimRuns, isAnythingDue, nextClaimableAt, readQueues } from "./stateme
 import { dueNothing, dueSchedules } from "./statements/due.ts"
 import { enqueueRun } from "./statements/enqueuing.ts"
 import { countRuns, findRuns, findWorkers, readRuns } from "./statements/finding.ts"
+import { findSchedules } from "./statements/finding-schedules.ts"
 import { firePlans } from "./statements/firing.ts"
 import { beat } from "./statements/heartbeat.ts"
 import { appendLines, readLines } from "./statements/logs.ts"
 import { addNews } from "./statements/news.ts"
 import { FROM_THE_OLDEST, type Place, pruneRuns, pruneWorkers } from "./statements/pruning.ts"
-import { findSchedules, putSchedule } from "./statements/schedules.ts"
+import { putSchedule } from "./statements/schedules.ts"
 import { changeRuns } from "./statements/transition.ts"
 
 /**
@@ -134,7 +135,7 @@ export function createSqliteStore(
     },
     readLogs: (page) => read((connection) => readLines(connection, page)),
 
-    findSchedules: (filter, page) => read((connection) => findSchedules(connection, filter, page)),
+    findSchedules: (filter, page) => read((connection, now) => findSchedules(connection, filter, page, now)),
     findRuns: (filter, page) => read((connection) => findRuns(connection, filter, page)),
     readRuns: (ids) => read((connection) => readRuns(connection, ids)),
     countRuns: (filter) => read((connection) => countRuns(connection, filter)),

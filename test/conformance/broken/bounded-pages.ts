@@ -101,13 +101,13 @@ const bounds = [
 
 const pages = [
   broken(9, "schedules are ordered without case", (store) => ({
-    async findSchedules(filter, { afterId, limit }) {
+    async findSchedules(filter, { after, limit }) {
       const low = (text: string) => text.toLowerCase()
       // The case of letters decides only among ids that differ in nothing else.
       const key = (id: string) => `${low(id)} ${id}`
-      const all = await store.findSchedules(filter, { afterId: null, limit: 1_000 })
+      const all = await store.findSchedules(filter, { orderBy: "id", after: null, limit: 1_000 })
       const ordered = [...all].sort((a, b) => (key(a.id) < key(b.id) ? -1 : 1))
-      return ordered.filter(({ id }) => afterId === null || key(id) > key(afterId)).slice(0, limit)
+      return ordered.filter(({ id }) => after === null || key(id) > key(after.id)).slice(0, limit)
     },
   })),
   broken(9, "runs of one instant come by id ascending", (store) => ({
@@ -126,15 +126,15 @@ const pages = [
   })),
   broken(9, "findSchedules returns the last id again", (store) => ({
     async findSchedules(filter, page) {
-      const all = await store.findSchedules(filter, { afterId: null, limit: 1_000 })
-      return all.filter(({ id }) => page.afterId === null || id >= page.afterId).slice(0, page.limit)
+      const all = await store.findSchedules(filter, { orderBy: "id", after: null, limit: 1_000 })
+      return all.filter(({ id }) => page.after === null || id >= page.after.id).slice(0, page.limit)
     },
   })),
   broken(9, "schedules are sorted without case and paged with it", (store) => ({
     async findSchedules(filter, page) {
-      const all = await store.findSchedules(filter, { afterId: null, limit: 1_000 })
+      const all = await store.findSchedules(filter, { orderBy: "id", after: null, limit: 1_000 })
       const folded = [...all].sort((a, b) => (a.id.toLowerCase() < b.id.toLowerCase() ? -1 : 1))
-      return folded.filter(({ id }) => page.afterId === null || id > page.afterId).slice(0, page.limit)
+      return folded.filter(({ id }) => page.after === null || id > page.after.id).slice(0, page.limit)
     },
   })),
   broken(9, "findRuns has no limit", (store) => ({

@@ -1,6 +1,7 @@
 import { isFinished, type Run, type Store, type StoredLogLine } from "belfry/store"
 import { release } from "../../../src/core/run.ts"
 import { BROKEN_PAGES } from "./bounded-pages.ts"
+import { BROKEN_BOUNDED_SCHEDULES } from "./bounded-schedules.ts"
 import { allRuns, allWorkers, broken, findRun, hiding, reading } from "./breaking.ts"
 import { BROKEN_LOG_PAGES } from "./logs.ts"
 
@@ -116,7 +117,7 @@ const limits = [
   })),
   broken(9, "prune takes what its schedule hasn't settled yet", (store) => ({
     async prune(request) {
-      const schedules = await store.findSchedules({}, { afterId: null, limit: 100 })
+      const schedules = await store.findSchedules({}, { orderBy: "id", after: null, limit: 100 })
       for (const schedule of schedules)
         await store.putSchedule({ ...schedule, coveredUntil: null }, schedule.version)
       return store.prune(request)
@@ -213,4 +214,4 @@ function keepingCreatedLast(store: Store): Partial<Store> {
   }
 }
 
-export const BROKEN_BOUNDED = [...limits, ...BROKEN_PAGES]
+export const BROKEN_BOUNDED = [...limits, ...BROKEN_PAGES, ...BROKEN_BOUNDED_SCHEDULES]

@@ -136,7 +136,7 @@ export async function findRun(store: Store, id: string): Promise<Run | undefined
 }
 
 export async function findSchedule(store: Store, id: string): Promise<Schedule | undefined> {
-  return (await store.findSchedules({ ids: [id] }, { afterId: null, limit: 1 }))[0]
+  return (await store.findSchedules({ ids: [id] }, { orderBy: "id", after: null, limit: 1 }))[0]
 }
 
 /** Newest first. */

@@ -113,7 +113,7 @@ const due = [
     async dueSchedules(request) {
       const answer = await store.dueSchedules(request)
       if (answer.due.length > 0) return answer
-      const schedules = await store.findSchedules({}, { afterId: null, limit: request.limit })
+      const schedules = await store.findSchedules({}, { orderBy: "id", after: null, limit: request.limit })
       const facts = { unfinished: [], lastSuccessAt: {} }
       return { ...answer, due: schedules.map((schedule) => ({ schedule, facts })) }
     },
@@ -121,7 +121,7 @@ const due = [
   broken(2, "a schedule without an instant is due", (store) => ({
     async dueSchedules(request) {
       const answer = await store.dueSchedules(request)
-      const schedules = await store.findSchedules({}, { afterId: null, limit: 100 })
+      const schedules = await store.findSchedules({}, { orderBy: "id", after: null, limit: 100 })
       const never = schedules.filter((schedule) => schedule.nextRunAt === null)
       const facts = { unfinished: [], lastSuccessAt: {} }
       return { ...answer, due: [...answer.due, ...never.map((schedule) => ({ schedule, facts }))] }
@@ -186,7 +186,7 @@ const due = [
   broken(2, "all that come later are counted as next", (store) => ({
     async dueSchedules(request) {
       const answer = await store.dueSchedules(request)
-      const schedules = await store.findSchedules({}, { afterId: null, limit: request.limit })
+      const schedules = await store.findSchedules({}, { orderBy: "id", after: null, limit: request.limit })
       const later = schedules.filter(({ nextRunAt }) => nextRunAt !== null && nextRunAt > answer.now)
       return { ...answer, nextDueCount: later.length }
     },

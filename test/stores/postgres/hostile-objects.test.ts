@@ -100,9 +100,9 @@ async function everything(url: string): Promise<{ texts: readonly string[] }> {
   await store.countRuns({ task: "report" })
   await store.findSchedules(
     { ids: [on.id], owner: "o", task: "report", tag: "t" },
-    { afterId: null, limit: 1 },
+    { orderBy: "id", after: null, limit: 1 },
   )
-  const [stored] = await store.findSchedules({ tag: "t" }, { afterId: null, limit: 1 })
+  const [stored] = await store.findSchedules({ tag: "t" }, { orderBy: "id", after: null, limit: 1 })
   await store.putSchedule({ ...stored!, description: "changed" }, stored!.version)
   await deleteSchedule(store, (await store.findSchedules({ ids: [on.id] }, LIST))[0]!)
   await store.claim(aClaim())
@@ -114,7 +114,7 @@ async function everything(url: string): Promise<{ texts: readonly string[] }> {
 }
 
 const PAGE = { after: null, limit: 10 } as const
-const LIST = { afterId: null, limit: 10 } as const
+const LIST = { orderBy: "id", after: null, limit: 10 } as const
 
 async function locked(url: string): Promise<void> {
   const makePool = async () => ({ pool: await poolFor(url, 1, PATIENCE_MS), isOurs: true })

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict"
 import { beforeAll, test } from "vitest"
 import { aRun, aSchedule } from "../../../src/store/laws/factories.ts"
+import { afterId } from "../../../src/store/laws/steps.ts"
 import { freshDatabase } from "../../support/fresh-database.ts"
 import { query } from "../../support/postgres.ts"
 import { proveLaws } from "./schema-lab.ts"
@@ -29,7 +30,7 @@ test("ids of schedules, runs and workers come by their bytes, page by page", asy
 
   const found: string[] = []
   for (;;) {
-    const page = await store.findSchedules({}, { afterId: found.at(-1) ?? null, limit: 2 })
+    const page = await store.findSchedules({}, { orderBy: "id", after: afterId(found.at(-1)), limit: 2 })
     found.push(...page.map(({ id }) => id))
     if (page.length < 2) break
   }

@@ -50,7 +50,10 @@ describe(`the answer is lost, ${TIMES} times:`, () => {
       await losing(`belfry.${named("fire")}(`, () => store.fire([plan]))
 
       assert.deepEqual(await store.fire([plan]), [{ outcome: "stale" }])
-      const [after] = await store.findSchedules({ ids: [schedule.id] }, { afterId: null, limit: 1 })
+      const [after] = await store.findSchedules(
+        { ids: [schedule.id] },
+        { orderBy: "id", after: null, limit: 1 },
+      )
       assert.equal(after!.runCount, 1)
       assert.equal((await runById(store, run.id)).state, "pending")
     }
@@ -119,13 +122,19 @@ describe(`the answer is lost, ${TIMES} times:`, () => {
       await losing("insert into belfry.schedules", () => store.putSchedule(schedule, null))
       assert.deepEqual(await store.putSchedule(schedule, null), { outcome: "stale" })
 
-      const [stored] = await store.findSchedules({ ids: [schedule.id] }, { afterId: null, limit: 1 })
+      const [stored] = await store.findSchedules(
+        { ids: [schedule.id] },
+        { orderBy: "id", after: null, limit: 1 },
+      )
       await losing("update belfry.schedules", () =>
         store.putSchedule({ ...stored!, description: "changed" }, stored!.version),
       )
       assert.deepEqual(await store.putSchedule(stored!, stored!.version), { outcome: "stale" })
 
-      const [changed] = await store.findSchedules({ ids: [schedule.id] }, { afterId: null, limit: 1 })
+      const [changed] = await store.findSchedules(
+        { ids: [schedule.id] },
+        { orderBy: "id", after: null, limit: 1 },
+      )
       assert.equal(changed!.description, "changed")
       await losing(`belfry.${named("fire")}(`, () => deleteSchedule(store, changed!))
       assert.deepEqual(await deleteSchedule(store, changed!), { outcome: "stale" })

@@ -39,7 +39,7 @@ test("how a program reads its own values doesn't matter", async () => {
   await store.putSchedule(aSchedule({ id: "kept" }), null)
   const again = await anOpenStore(url)
 
-  assert.equal((await again.findSchedules({}, { afterId: null, limit: 10 })).length, 1)
+  assert.equal((await again.findSchedules({}, { orderBy: "id", after: null, limit: 10 })).length, 1)
   assert.equal(await schemaOf(psql, "belfry"), MIGRATIONS.length)
 })
 
@@ -50,7 +50,7 @@ test("opening again changes nothing", async () => {
 
   const second = await anOpenStore(url)
 
-  const kept = await second.findSchedules({}, { afterId: null, limit: 10 })
+  const kept = await second.findSchedules({}, { orderBy: "id", after: null, limit: 10 })
   assert.deepEqual(
     kept.map(({ id }) => id),
     ["kept"],

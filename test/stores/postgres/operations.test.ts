@@ -342,7 +342,7 @@ test("a deploy that only notes its release leaves what was written by SQL to be 
     ...OPERATIONS["another cron"]!,
     api: async () => {
       await psql.query(set(`cron = '${OTHER}'`))
-      const [schedule] = await store.findSchedules({}, { afterId: null, limit: 1 })
+      const [schedule] = await store.findSchedules({}, { orderBy: "id", after: null, limit: 1 })
       await store.putSchedule({ ...schedule!, description: "noted" }, schedule!.version)
     },
   }

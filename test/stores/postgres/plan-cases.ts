@@ -139,19 +139,23 @@ export const NOW_AND_THEN: readonly Asked[] = [
     most: 200,
     indexes: ["schedules_pkey"],
     call: (store) =>
-      store.findSchedules({ ids: several(100, (n) => `s${n * 7}`) }, { afterId: null, limit: 500 }),
+      store.findSchedules(
+        { ids: several(100, (n) => `s${n * 7}`) },
+        { orderBy: "id", after: null, limit: 500 },
+      ),
   },
   {
     what: "a page of schedules",
     most: 20,
     indexes: ["schedules_pkey"],
-    call: (store) => store.findSchedules({}, { afterId: "s5", limit: 20 }),
+    call: (store) => store.findSchedules({}, { orderBy: "id", after: { at: null, id: "s5" }, limit: 20 }),
   },
   {
     what: "an owner's schedules",
     most: 100,
     indexes: ["schedules_owner"],
-    call: (store) => store.findSchedules({ owner: "app" }, { afterId: "s2", limit: 100 }),
+    call: (store) =>
+      store.findSchedules({ owner: "app" }, { orderBy: "id", after: { at: null, id: "s2" }, limit: 100 }),
   },
   {
     what: "a put schedule",

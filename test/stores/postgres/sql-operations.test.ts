@@ -202,7 +202,7 @@ test("everything is in the schema asked for, and another one is another Belfry",
   await sql("select bells.trigger('nightly')")
 
   assert.deepEqual(
-    (await store.findSchedules({}, { afterId: null, limit: 10 })).map(({ id }) => id),
+    (await store.findSchedules({}, { orderBy: "id", after: null, limit: 10 })).map(({ id }) => id),
     ["nightly"],
   )
   assert.equal(await self.scheduler.schedules.get("nightly"), null)

@@ -25,7 +25,7 @@ export const CALLS: Readonly<Record<Exclude<keyof Store, "open" | "close" | "lis
   prune: (store) => store.prune(aPruning()),
   appendLogs: (store) => store.appendLogs([aLogLine("r")]),
   readLogs: (store) => store.readLogs({ runId: "r", after: null, limit: 1 }),
-  findSchedules: (store) => store.findSchedules({}, { afterId: null, limit: 1 }),
+  findSchedules: (store) => store.findSchedules({}, { orderBy: "id", after: null, limit: 1 }),
   findRuns: (store) => store.findRuns({}, { orderBy: "createdAt", after: null, limit: 1 }),
   readRuns: (store) => store.readRuns(["r"]),
   countRuns: (store) => store.countRuns({}),

@@ -145,7 +145,7 @@ export class TwoDoors {
     const shown = await this.#shown()
     await this.look()
     const ended = await this.#store.now()
-    const [schedule] = await this.#store.findSchedules({}, { afterId: null, limit: 1 })
+    const [schedule] = await this.#store.findSchedules({}, { orderBy: "id", after: null, limit: 1 })
     const runs = await this.#store.findRuns({}, { orderBy: "createdAt", after: null, limit: 1_000 })
     const told = (record: object) => toldOf(record, begun, ended)
     return {

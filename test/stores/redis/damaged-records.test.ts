@@ -51,7 +51,7 @@ test.each(["", "x", "-1", "1.5", "9007199254740993", null])(
     const answer = await deleteSchedule(store, await scheduleById(store, deleted.id))
     assert.deepEqual(answer, { outcome: "done", created: [] })
     assert.deepEqual(
-      (await store.findSchedules({}, { afterId: null, limit: 10 })).map(({ id }) => id),
+      (await store.findSchedules({}, { orderBy: "id", after: null, limit: 10 })).map(({ id }) => id),
       [fired.id],
     )
   },

@@ -74,7 +74,7 @@ describe("a schedule's hash", () => {
     assert.deepEqual([noError, sameSuccess], [null, success])
     assert.equal(error, "Error: no paper")
 
-    const [schedule] = await store.findSchedules({}, { afterId: null, limit: 1 })
+    const [schedule] = await store.findSchedules({}, { orderBy: "id", after: null, limit: 1 })
     await store.putSchedule({ ...schedule!, lastError: "The zone is unknown" }, schedule!.version)
     assert.deepEqual(await read(), [success, "The zone is unknown"])
   })
@@ -145,7 +145,7 @@ test("a name may be made of anything, also of what keys are made of", async () =
       (await store.claim(claim)).runs.map(({ id }) => id),
       [`2 ${name}`],
     )
-    const page = { afterId: null, limit: 10 }
+    const page = { orderBy: "id", after: null, limit: 10 } as const
     for (const filter of [{ task: name }, { owner: name }, { tag: name }]) {
       assert.deepEqual(
         (await store.findSchedules(filter, page)).map(({ id }) => id),

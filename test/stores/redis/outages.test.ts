@@ -125,7 +125,7 @@ describe("hints", () => {
     await until(() => heard.includes("runs"))
     assert.deepEqual(heard, ["runs"])
 
-    const [later] = await store.findSchedules({ ids: [first.id] }, { afterId: null, limit: 1 })
+    const [later] = await store.findSchedules({ ids: [first.id] }, { orderBy: "id", after: null, limit: 1 })
     await store.fire([aPlan({ ...later!, nextRunAt: 1_500 })])
     await until(() => heard.includes("schedules"))
   })

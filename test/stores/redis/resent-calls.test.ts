@@ -34,7 +34,7 @@ describe("a call that is sent again is answered as the first time:", () => {
     await deleteSchedule(store, { id: "warm", version: 0 })
 
     const put = await withLostAnswer(() => store.putSchedule(aSchedule({ id: "s" }), null))
-    const [stored] = await store.findSchedules({ ids: ["s"] }, { afterId: null, limit: 1 })
+    const [stored] = await store.findSchedules({ ids: ["s"] }, { orderBy: "id", after: null, limit: 1 })
     assert.deepEqual(put, { outcome: "done", version: stored!.version })
 
     const edited = await withLostAnswer(() =>

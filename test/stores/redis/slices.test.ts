@@ -59,7 +59,7 @@ test("many plans, some with many runs, are fired each as one", async () => {
   const { store } = await aFreshStore()
   const schedules = several(300, (index) => aSchedule({ id: `s${index}` }))
   for (const schedule of schedules) await store.putSchedule(schedule, null)
-  const stored = await store.findSchedules({}, { afterId: null, limit: 1_000 })
+  const stored = await store.findSchedules({}, { orderBy: "id", after: null, limit: 1_000 })
   const plans = stored.map((schedule, index) =>
     aPlan(schedule, {
       runs: several(index === 7 ? 1_100 : 1, (run) =>

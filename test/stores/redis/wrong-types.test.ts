@@ -24,7 +24,7 @@ describe("the key of one record", () => {
       [good.id],
     )
     assert.equal(answers[0]!.outcome, "done")
-    const listed = await store.findSchedules({}, { afterId: null, limit: 10 })
+    const listed = await store.findSchedules({}, { orderBy: "id", after: null, limit: 10 })
     assert.deepEqual(
       listed.map(({ id }) => id),
       [good.id],

@@ -99,7 +99,7 @@ test("without room a write is refused whole, and goes on when there is some", as
   await rejectsWith("BELFRY_STORE_FULL", store.fire([plan]), /no room to write/)
 
   assert.deepEqual(await store.countRuns({}), { ...NONE })
-  assert.equal((await store.findSchedules({}, { afterId: null, limit: 1 }))[0]?.runCount, 0)
+  assert.equal((await store.findSchedules({}, { orderBy: "id", after: null, limit: 1 }))[0]?.runCount, 0)
   database.exec("pragma max_page_count = 1000000")
   assert.deepEqual(await store.fire([plan]), [{ outcome: "done", created: runs.map(({ id }) => id) }])
   await store.close()

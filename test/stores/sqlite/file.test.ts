@@ -16,7 +16,7 @@ test("what was written is there after the store was closed and opened again", as
 
   const second = await anOpenStore(path)
 
-  assert.equal((await second.findSchedules({ tag: "a" }, { afterId: null, limit: 2 })).length, 1)
+  assert.equal((await second.findSchedules({ tag: "a" }, { orderBy: "id", after: null, limit: 2 })).length, 1)
   assert.equal((await second.claim(aClaim())).runs[0]?.id, "waiting")
   assert.equal((await second.readLogs({ runId: "waiting", after: null, limit: 5 })).length, 1)
 })

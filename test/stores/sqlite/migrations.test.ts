@@ -23,7 +23,7 @@ test("opening a file again changes nothing in it", async () => {
   const second = await anOpenStore(path)
 
   assert.deepEqual(
-    (await second.findSchedules({}, { afterId: null, limit: 10 })).map(({ id }) => id),
+    (await second.findSchedules({}, { orderBy: "id", after: null, limit: 10 })).map(({ id }) => id),
     ["kept"],
   )
   assert.deepEqual(await schemaTextOf(path), before)

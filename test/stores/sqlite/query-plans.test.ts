@@ -11,10 +11,10 @@ import {
 } from "../../../src/stores/sqlite/statements/due.ts"
 import { SELECT_EXISTS, SELECT_HOLDER } from "../../../src/stores/sqlite/statements/enqueuing.ts"
 import { countQuery, runsQueries } from "../../../src/stores/sqlite/statements/finding.ts"
+import { schedulesQuery } from "../../../src/stores/sqlite/statements/finding-schedules.ts"
 import { SELECT_STEPS } from "../../../src/stores/sqlite/statements/firing.ts"
 import { SELECT_LINES } from "../../../src/stores/sqlite/statements/logs.ts"
 import { SELECT_OLD, UPDATE_WITHOUT_END } from "../../../src/stores/sqlite/statements/pruning.ts"
-import { schedulesQuery } from "../../../src/stores/sqlite/statements/schedules.ts"
 import { SELECT_CHANGED } from "../../../src/stores/sqlite/statements/transition.ts"
 import { aDatabase, anOpenStore, aPath } from "./scratch.ts"
 
@@ -29,7 +29,7 @@ beforeEach(async () => {
 })
 
 const PAGE = { orderBy: "createdAt", after: { at: 1, id: "r" }, limit: 10 } as const
-const LIST = { afterId: "s", limit: 10 }
+const LIST = { orderBy: "id", after: { at: null, id: "s" }, limit: 10 } as const
 
 /** What the loops ask for all the time, and what pages show: by an index, and without sorting. */
 const QUERIES: readonly [string, string, RegExp][] = [
@@ -84,25 +84,25 @@ const QUERIES: readonly [string, string, RegExp][] = [
     runsQuery({ scheduleId: "s" }, { ...PAGE, orderBy: "completedAt" }).sql,
     /belfry_runs_schedule_completed \(schedule_id=\?/,
   ],
-  ["a page of schedules", schedulesQuery({}, LIST).sql, /sqlite_autoindex_belfry_schedules_1 \(id>\?\)/],
+  ["a page of schedules", schedulesQuery({}, LIST, 0).sql, /sqlite_autoindex_belfry_schedules_1 \(id>\?\)/],
   [
     "an owner's schedules",
-    schedulesQuery({ owner: "o" }, LIST).sql,
+    schedulesQuery({ owner: "o" }, LIST, 0).sql,
     /belfry_schedules_owner \(owner=\? AND id>\?\)/,
   ],
   [
     "a task's schedules",
-    schedulesQuery({ task: "t" }, LIST).sql,
+    schedulesQuery({ task: "t" }, LIST, 0).sql,
     /belfry_schedules_task \(task=\? AND id>\?\)/,
   ],
   [
     "schedules by id",
-    schedulesQuery({ ids: [] }, { ...LIST, afterId: null }).sql,
+    schedulesQuery({ ids: [] }, { ...LIST, after: null }, 0).sql,
     /belfry_schedules_1 \(id=\?\)/,
   ],
   [
     "tagged schedules",
-    schedulesQuery({ tag: "t" }, LIST).sql,
+    schedulesQuery({ tag: "t" }, LIST, 0).sql,
     /belfry_schedule_tags USING PRIMARY KEY \(tag=\?/,
   ],
   ["failed runs", runsQuery({ states: ["failed"] }, PAGE).sql, /INDEX belfry_runs_state \(state=\?/],

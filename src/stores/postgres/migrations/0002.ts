@@ -88,6 +88,46 @@ export const MIGRATION_2 = `
   revoke execute on function belfry.keep_ends(), belfry.forget_ends() from public;
 
 
+  create or replace function belfry.cancel_unfinished(schedule_id text) returns void language plpgsql
+  set search_path = pg_catalog, pg_temp as $$
+  begin
+    update belfry.runs as r
+    set state = 'cancelled',
+      claimable_at = null,
+      completed_at = belfry.this_instant(),
+      slot = null,
+      message = null,
+      details = null,
+      error = null,
+      reason = 'Replaced by a run that was triggered',
+      by_name = session_user,
+      outcome = case when r.state = 'running' then 'cancelled' end,
+      ended_at = case when r.state = 'running' then belfry.this_instant() end,
+      attempts = case
+      when r.outcome is null then r.attempts
+      else belfry.with_attempt(
+        r.attempts, r.attempt, r.worker_id, r.due_at, r.started_at, r.ended_at, r.outcome, r.error
+      )
+    end
+    from (
+      -- In one order, as everyone takes runs: so that nobody waits for one who waits for them.
+      select u.id
+      from belfry.runs as u
+      where u.concurrency_key = 'schedule:' || cancel_unfinished.schedule_id
+        and u.state in ('pending', 'running')
+      order by u.id
+      for update
+    ) as unfinished
+    where r.id = unfinished.id;
+    if found then
+      insert into belfry.ends_within (schedule_id, last_state, last_ended_at, last_success_at, failures_in_a_row)
+      values (cancel_unfinished.schedule_id, 'cancelled', belfry.this_instant(), null, 0);
+      perform pg_notify('belfry', 'cancelled');
+    end if;
+  end
+  $$;
+
+
   create function belfry.due_2(up_to integer, among integer, reader bigint, ahead_ms integer) returns table (read_at float8, next_at float8, next_count integer, unfinished json, id text, version bigint, revision integer, created_at float8, updated_at float8, declared_as text, task text, owner text, next_run_at float8, covered_until float8, overrides jsonb, paused jsonb, fired_count bigint, last_error text, finished_at float8, run_count bigint, last_run_id text, last_run_at float8, function text, description text, cron text, timezone text, payload jsonb, enabled boolean, priority integer, tags json, triggers jsonb, options jsonb, release bigint, unsettled jsonb, last_state text, last_ended_at float8, last_success_at float8, failures_in_a_row bigint)
   language plpgsql
   set search_path = pg_catalog, pg_temp

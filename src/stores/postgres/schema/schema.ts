@@ -1,4 +1,5 @@
 import { ADD } from "./add.ts"
+import { CANCEL_UNFINISHED } from "./cancel-unfinished.ts"
 import { CHANGE } from "./change.ts"
 import { CLAIM } from "./claim.ts"
 import { DUE } from "./due.ts"
@@ -19,4 +20,15 @@ const CHANGES = `
 `
 
 /** The newest migration as its sources make it. `scripts/freeze-migration.ts` writes it to `../migrations/`. */
-export const NEWEST_MIGRATION = [CHANGES, ENDS, DUE, FIRE, ADD, CLAIM, EXTEND, CHANGE, PRUNE].join("\n")
+export const NEWEST_MIGRATION = [
+  CHANGES,
+  ENDS,
+  CANCEL_UNFINISHED,
+  DUE,
+  FIRE,
+  ADD,
+  CLAIM,
+  EXTEND,
+  CHANGE,
+  PRUNE,
+].join("\n")

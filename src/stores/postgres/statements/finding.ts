@@ -141,7 +141,7 @@ function conditionsOf(
 }
 
 /** Ids are ASCII, so every id that begins with a prefix lies below the prefix with this behind it. */
-const LAST_CHARACTER = "\u{10ffff}"
+export const LAST_CHARACTER = "\u{10ffff}"
 
 /** In the words of the partial index, where it is about those that are rare. */
 function isTriggeredBy(triggeredBy: readonly TriggeredBy[]): string {

@@ -1,16 +1,9 @@
 import { isEdited } from "../../../core/edits.ts"
 import type { Schedule } from "../../../core/schedule.ts"
-import type { ScheduleFilter, Swap } from "../../../store/store.ts"
+import type { Swap } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
 import { instantFrom } from "../rows.ts"
-import {
-  countsOf,
-  DEFINITION_COLUMNS,
-  definitionValues,
-  progressValues,
-  scheduleColumns,
-  scheduleOf,
-} from "../schedule-rows.ts"
+import { DEFINITION_COLUMNS, definitionValues, progressValues } from "../schedule-rows.ts"
 
 const COLUMNS = `id, revision, created_at, updated_at, declared_as, ${DEFINITION_COLUMNS}, next_run_at, covered_until,
     overrides, paused, fired_count, last_error, finished_at, unsettled, version`
@@ -62,42 +55,4 @@ export async function putSchedule(
       ? await runner.rows(INSERT_SCHEDULE, given)
       : await runner.rows(UPDATE_SCHEDULE, [...given, ifVersion, isEdited(schedule)])
   return row === undefined ? { outcome: "stale" } : { outcome: "done", version: Number(row[0]) }
-}
-
-export async function findSchedules(
-  runner: Runner,
-  filter: ScheduleFilter,
-  page: { afterId: string | null; limit: number },
-): Promise<readonly Schedule[]> {
-  const { text, values } = schedulesQuery(filter, page)
-  return (await runner.rows(text, values)).map((row) => scheduleOf(row))
-}
-
-/** By primary key, or by the index on task, owner or tags where one is named. */
-export function schedulesQuery(
-  { ids, owner, task, tag }: ScheduleFilter,
-  { afterId, limit }: { afterId: string | null; limit: number },
-): { text: string; values: readonly unknown[] } {
-  const values: unknown[] = []
-  const conditions: string[] = []
-  const add = (condition: (parameter: string) => string, value: unknown) => {
-    if (value === undefined) return
-    values.push(value)
-    conditions.push(condition(`$${values.length}`))
-  }
-  add((p) => `s.id > ${p}`, afterId ?? "")
-  add((p) => `s.id = any (${p}::text[])`, ids)
-  add((p) => `s.owner = ${p}`, owner)
-  add((p) => `s.task = ${p}`, task)
-  add((p) => `${p}::text = any (s.tags)`, tag)
-  values.push(limit)
-  return {
-    text: `
-  select ${scheduleColumns("s")}
-  from belfry.schedules as s${countsOf("s")}
-  where ${conditions.join("\n    and ")}
-  order by s.id
-  limit $${values.length}`,
-    values,
-  }
 }

@@ -1,70 +1,143 @@
 import type { Schedule } from "../../../core/schedule.ts"
-import type { ScheduleFilter } from "../../../store/store.ts"
-import type { Connection } from "../connection.ts"
+import type { ScheduleFilter, SchedulePage } from "../../../store/store.ts"
+import { lowerCase, pageOfPlaces, pageOfSchedules } from "../../shared/schedule-pages.ts"
+import type { Connection, Reply } from "../connection.ts"
+import { INSTANTS } from "../lua/instants.ts"
 import { KEYS } from "../lua/keys.ts"
 import { SCHEDULES } from "../lua/schedules.ts"
+import { WANTED_ARGS, WANTED_SCHEDULES } from "../lua/wanted-schedules.ts"
 import { SCHEDULE_FIELDS, type ScheduleRow, scheduleOf } from "../schedule-rows.ts"
 import { marked, SLICE, scriptOf, slicesOf } from "../script.ts"
 
 const READING = `
+local function read_schedule(id)
+  local fields = fields_in(schedule_key(id), ${SCHEDULE_FIELDS.map((field) => `'${field}'`).join(", ")})
+  if not fields[1] and not fields[2] then
+    return nil
+  end
+  fields[1] = version_of(schedule_key(id), fields[1])
+  fields[#fields + 1] = id
+  return fields
+end
+
 local function read_schedules(ids)
   local found = {}
   for _, id in ipairs(ids) do
-    local fields = fields_in(schedule_key(id), ${SCHEDULE_FIELDS.map((field) => `'${field}'`).join(", ")})
-    if fields[1] or fields[2] then
-      fields[1] = version_of(schedule_key(id), fields[1])
-      fields[#fields + 1] = id
-      found[#found + 1] = fields
-    end
+    found[#found + 1] = read_schedule(id)
   end
   return found
 end
 `
 
-// Arguments: the list, the id before the first, how many. Answers the last id looked at, and the schedules.
+const READ = scriptOf(KEYS, SCHEDULES, READING, "return read_schedules(ARGV)")
+
+// In the order of ids they are read at once; in any other, first their places.
+const CHOOSING = `
+local function choose(ids, wanted)
+  local found = {}
+  for _, id in ipairs(ids) do
+    if is_wanted(id, wanted) then
+      if wanted.order_by == 'id' then
+        found[#found + 1] = read_schedule(id)
+      elseif call('EXISTS', schedule_key(id)) == 1 then
+        found[#found + 1] = { id, place_of(id, wanted.order_by) }
+      end
+    end
+  end
+  return found
+end
+`
+const PIECES = [KEYS, INSTANTS, SCHEDULES, WANTED_SCHEDULES, READING, CHOOSING]
+
+// Arguments: the list, the id before the first, how many to look at, and what is wanted. Answers the last id looked at, and those that
+// are wanted.
 const LIST = scriptOf(
-  KEYS,
-  SCHEDULES,
-  READING,
+  ...PIECES,
   `
 local after = ARGV[3] == '' and '-' or '(' .. text_of(ARGV[3])
 local ids = call('ZRANGEBYLEX', prefix .. ARGV[1] .. ARGV[2], after, '+', 'LIMIT', 0, ARGV[4])
-return { ids[#ids] or false, read_schedules(ids) }
+return { ids[#ids] or false, choose(ids, read_wanted(5)) }
 `,
 )
 
-const READ = scriptOf(KEYS, SCHEDULES, READING, "return read_schedules(ARGV)")
+// Arguments: what is wanted, and the ids to look at.
+const CHOOSE = scriptOf(
+  ...PIECES,
+  `
+local ids = {}
+for index = ${WANTED_ARGS + 1}, #ARGV do
+  ids[#ids + 1] = ARGV[index]
+end
+return choose(ids, read_wanted(1))
+`,
+)
 
-interface Page {
-  readonly afterId: string | null
-  readonly limit: number
-}
+type PlaceRow = readonly [id: string, at: string | null]
 
 export async function findSchedules(
   connection: Connection,
   filter: ScheduleFilter,
-  page: Page,
+  page: SchedulePage,
 ): Promise<readonly Schedule[]> {
-  return filter.ids === undefined
-    ? listSchedules(connection, filter, page)
-    : schedulesById(connection, filter, page)
+  if (page.orderBy === "id") {
+    const rows = await lookFor<ScheduleRow>(connection, filter, page)
+    return pageOfSchedules(rows.map(scheduleOf), page)
+  }
+  const rows = await lookFor<PlaceRow>(connection, filter, page)
+  const places = rows.map(([id, at]) => ({ id, at: at === null ? null : Number(at) }))
+  const ids = pageOfPlaces(places, page).map(({ id }) => id)
+  const found = new Map((await readSchedules(connection, ids)).map((schedule) => [schedule.id, schedule]))
+  return ids.flatMap((id) => found.get(id) ?? [])
 }
 
-async function listSchedules(connection: Connection, filter: ScheduleFilter, { afterId, limit }: Page) {
+async function readSchedules(connection: Connection, ids: readonly string[]): Promise<readonly Schedule[]> {
   const found: Schedule[] = []
-  const list = listFor(filter)
-  let after = afterId
-  while (found.length < limit) {
-    const wanted = Math.min(limit - found.length, SLICE)
-    const [lastId, rows] = await connection.run<readonly [string | null, readonly ScheduleRow[]]>(LIST, [
-      ...list,
-      marked(after),
-      wanted,
+  for (const slice of slicesOf(ids))
+    found.push(...(await connection.run<readonly ScheduleRow[]>(READ, slice)).map(scheduleOf))
+  return found
+}
+
+function lookFor<Row extends Reply>(
+  connection: Connection,
+  filter: ScheduleFilter,
+  page: SchedulePage,
+): Promise<readonly Row[]> {
+  return filter.ids === undefined
+    ? lookInList(connection, filter, page)
+    : lookAmong(connection, filter, filter.ids, page)
+}
+
+/** In the order of ids a page ends as soon as it is full; in any other, all have to be looked at. */
+async function lookInList<Row extends Reply>(
+  connection: Connection,
+  filter: ScheduleFilter,
+  { orderBy, after, limit }: SchedulePage,
+): Promise<readonly Row[]> {
+  const found: Row[] = []
+  const isById = orderBy === "id"
+  for (let last = isById ? (after?.id ?? null) : null; !isById || found.length < limit; ) {
+    const [lastId, rows] = await connection.run<readonly [string | null, readonly Row[]]>(LIST, [
+      ...listFor(filter),
+      marked(last),
+      isById ? Math.min(limit - found.length, SLICE) : SLICE,
+      ...wantedArgs(filter, orderBy),
     ])
-    found.push(...rows.map(scheduleOf).filter((schedule) => isWanted(schedule, filter)))
+    found.push(...rows)
     if (lastId === null) break
-    after = lastId
+    last = lastId
   }
+  return found
+}
+
+async function lookAmong<Row extends Reply>(
+  connection: Connection,
+  filter: ScheduleFilter,
+  ids: readonly string[],
+  { orderBy }: SchedulePage,
+): Promise<readonly Row[]> {
+  const found: Row[] = []
+  for (const slice of slicesOf([...new Set(ids)]))
+    found.push(...(await connection.run<readonly Row[]>(CHOOSE, [...wantedArgs(filter, orderBy), ...slice])))
   return found
 }
 
@@ -75,21 +148,13 @@ function listFor({ tag, owner, task }: ScheduleFilter): readonly [kind: string, 
   return task === undefined ? [":schedule-ids", ""] : [":schedule-ids:task:", task]
 }
 
-async function schedulesById(connection: Connection, filter: ScheduleFilter, { afterId, limit }: Page) {
-  const found: Schedule[] = []
-  const ids = [...new Set(filter.ids)].filter((id) => afterId === null || id > afterId).sort()
-  for (const slice of slicesOf(ids)) {
-    const rows = await connection.run<readonly ScheduleRow[]>(READ, slice)
-    found.push(...rows.map(scheduleOf).filter((schedule) => isWanted(schedule, filter)))
-    if (found.length >= limit) break
-  }
-  return found.slice(0, limit)
-}
-
-function isWanted(schedule: Schedule, { owner, task, tag }: ScheduleFilter): boolean {
-  return (
-    (owner === undefined || schedule.owner === owner) &&
-    (task === undefined || schedule.task === task) &&
-    (tag === undefined || schedule.tags.includes(tag))
-  )
+/** As `read_wanted` of `lua/wanted-schedules.ts` takes them. */
+function wantedArgs(filter: ScheduleFilter, orderBy: SchedulePage["orderBy"]): readonly string[] {
+  const { idPrefix, owner, task, tag, text, states } = filter
+  return [
+    ...[idPrefix, owner, task, tag].map((part) => marked(part ?? null)),
+    marked(text === undefined ? null : lowerCase(text)),
+    states === undefined ? "" : `,${states.join(",")},`,
+    orderBy,
+  ]
 }

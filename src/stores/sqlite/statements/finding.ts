@@ -173,7 +173,7 @@ function conditionsOf(filter: RunFilter): readonly Query[] {
 }
 
 /** Ids are ASCII, so every id that begins with a prefix lies below the prefix with this behind it. */
-const LAST_CHARACTER = "\u{10ffff}"
+export const LAST_CHARACTER = "\u{10ffff}"
 
 function whereOf(conditions: readonly Query[]): string {
   if (conditions.length === 0) return ""

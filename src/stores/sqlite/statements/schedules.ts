@@ -1,9 +1,8 @@
 import type { Schedule } from "../../../core/schedule.ts"
 import { DATE_MAX } from "../../../core/sound.ts"
-import type { ScheduleFilter, Swap } from "../../../store/store.ts"
+import type { Swap } from "../../../store/store.ts"
 import type { Connection } from "../connection.ts"
-import type { Value } from "../driver.ts"
-import { SCHEDULE_COLUMNS, type ScheduleRow, scheduleOf, scheduleValues, VERSION } from "../schedule-rows.ts"
+import { scheduleValues, VERSION } from "../schedule-rows.ts"
 import { takeVersions } from "./versions.ts"
 
 const SELECT_VERSION = `
@@ -52,37 +51,4 @@ export function putSchedule(connection: Connection, schedule: Schedule, ifVersio
     connection.prepare(INSERT_TAGS).run(schedule.id, JSON.stringify(schedule.tags))
   }
   return { outcome: "done", version }
-}
-
-/** By primary key, or by the index on task, owner or tag where one is named: each ends in the id, so nothing is sorted. */
-export function findSchedules(
-  connection: Connection,
-  filter: ScheduleFilter,
-  page: { afterId: string | null; limit: number },
-): readonly Schedule[] {
-  const { sql, values } = schedulesQuery(filter, page)
-  return connection.rows<ScheduleRow>(sql, values).map(scheduleOf)
-}
-
-export function schedulesQuery(
-  { ids, owner, task, tag }: ScheduleFilter,
-  { afterId, limit }: { afterId: string | null; limit: number },
-): { sql: string; values: readonly Value[] } {
-  const conditions: [string, Value][] = []
-  if (afterId !== null) conditions.push(["id > ?", afterId])
-  if (ids !== undefined) conditions.push(["id in (select value from json_each(?))", JSON.stringify(ids)])
-  if (owner !== undefined) conditions.push(["owner = ?", owner])
-  if (task !== undefined) conditions.push(["task = ?", task])
-  if (tag !== undefined)
-    conditions.push(["id in (select schedule_id from belfry_schedule_tags where tag = ?)", tag])
-  const where = conditions.map(([condition]) => condition).join("\n    and ")
-  return {
-    sql: `
-  select ${SCHEDULE_COLUMNS}
-  from belfry_schedules
-  ${where === "" ? "" : `where ${where}`}
-  order by id
-  limit ?`,
-    values: [...conditions.map(([, value]) => value), limit],
-  }
 }

@@ -1,0 +1,94 @@
+import { OVERDUE_AFTER_MS } from "../../../core/schedule-state.ts"
+
+export const WANTED_ARGS = 7
+
+/**
+ * Which schedules a list is to hold, and where in it. Needs `KEYS`, `INSTANTS` and `SCHEDULES` before it. Arguments, from a place on: how
+ * the id begins, the owner, the task, the tag, the text, the states, and the order. Nothing is looked at that isn't asked for.
+ */
+export const WANTED_SCHEDULES = `
+local function read_wanted(at)
+  return {
+    prefix = text_of(ARGV[at]), owner = text_of(ARGV[at + 1]), task = text_of(ARGV[at + 2]), tag = text_of(ARGV[at + 3]),
+    text = text_of(ARGV[at + 4]), states = ARGV[at + 5], order_by = ARGV[at + 6],
+  }
+end
+
+-- What is no JSON object has nothing in it.
+local function decoded(text)
+  local is_json, value = pcall(cjson.decode, text or '')
+  return is_json and type(value) == 'table' and value or nil
+end
+
+local function is_set(value)
+  return value ~= nil and value ~= cjson.null
+end
+
+-- As scheduleStateOf has it.
+local overdue_before = now_ms() - ${OVERDUE_AFTER_MS}
+local function state_of(key)
+  local fields = fields_in(key, 'progress', 'definition', 'enabled', 'failures_in_a_row', 'last_run')
+  local progress = decoded(fields[1])
+  if not progress or is_set(progress.lastError) or not decoded(fields[2]) then
+    return 'broken'
+  end
+  if is_set(progress.finishedAt) then
+    return 'finished'
+  end
+  if fields[3] == 'false' then
+    return 'disabled'
+  end
+  if is_set(progress.paused) then
+    return 'paused'
+  end
+  local next_run = tonumber(progress.nextRunAt)
+  if next_run and next_run < overdue_before then
+    return 'overdue'
+  end
+  if (count_in(fields[4]) or 0) > 0 then
+    return 'failing'
+  end
+  return fields[5] and 'ok' or 'new'
+end
+
+local function has_text(id, key, text)
+  local fields = fields_in(key, 'task', 'definition')
+  if string.find(string.lower(id), text, 1, true) or string.find(string.lower(fields[1] or ''), text, 1, true) then
+    return true
+  end
+  local definition = decoded(fields[2])
+  local description = definition and definition.description
+  return type(description) == 'string' and string.find(string.lower(description), text, 1, true)
+end
+
+local function has_tag(tags, tag)
+  for _, each in ipairs(decoded(tags) or {}) do
+    if each == tag then
+      return true
+    end
+  end
+  return false
+end
+
+local function is_wanted(id, wanted)
+  local key = schedule_key(id)
+  if wanted.prefix and string.sub(id, 1, #wanted.prefix) ~= wanted.prefix then
+    return false
+  end
+  if wanted.owner or wanted.task or wanted.tag then
+    local fields = fields_in(key, 'owner', 'task', 'tags')
+    if wanted.owner and fields[1] ~= wanted.owner or wanted.task and fields[2] ~= wanted.task
+      or wanted.tag and not has_tag(fields[3], wanted.tag) then
+      return false
+    end
+  end
+  return (not wanted.text or has_text(id, key, wanted.text))
+    and (wanted.states == '' or string.find(wanted.states, ',' .. state_of(key) .. ',', 1, true))
+end
+
+-- The instant that it is ordered by; nothing if it has none.
+local function place_of(id, order_by)
+  local field = order_by == 'nextRunAt' and 'next_run' or 'last_run'
+  return ms_of(fields_in(schedule_key(id), field)[1]) or false
+end
+`
