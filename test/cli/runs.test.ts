@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { describe, test } from "vitest"
-import { defineTask, type RunView } from "../../src/index.ts"
+import { defineTask, type RunView, type ScheduleView } from "../../src/index.ts"
 import { silentLogger } from "../../src/runtime/logger.ts"
 import { createScheduler } from "../../src/scheduler/scheduler.ts"
 import { sqlite } from "../../src/sqlite.ts"
@@ -36,6 +36,18 @@ async function withFailures(
 
 const states = async (shell: Terminal) =>
   (await shell.json<RunView[]>("run", "list")).map(({ state }) => state)
+
+test("schedule list --status failing shows those whose last run failed", async () => {
+  const shell = await withFailures()
+  await shell.run("s", "create", "fine", "--task", "report", "--every", "1h")
+
+  const failing = await shell.json<ScheduleView[]>("s", "list", "--status", "failing")
+
+  assert.deepEqual(
+    failing.map(({ id, lastState, failuresInARow }) => [id, lastState, failuresInARow]),
+    [["nightly", "failed", 3]],
+  )
+})
 
 describe("run list by filter", () => {
   test("keeps to a time, a worker or a parent", async () => {

@@ -100,6 +100,26 @@ test("a list is of summaries: the beginning of what was said, and nothing that m
   assert.deepEqual({ ...summary, message: rest.message }, rest)
 })
 
+test("a schedule tells how its runs ended", async () => {
+  await using fleet = new Fleet()
+  const node = await fleet.started({ tasks: [failing] })
+  await node.schedules.create("s", { task: "failing", every: "1h" })
+  const ends = async () => {
+    const { lastState, lastEndedAt, lastSuccessAt, failuresInARow } = (await node.schedules.get("s"))!
+    return [lastState, lastEndedAt?.toISOString(), lastSuccessAt?.toISOString(), failuresInARow]
+  }
+  assert.deepEqual(await ends(), [null, undefined, undefined, 0])
+  await fleet.advance("2h")
+  const second = "2026-01-01T02:00:00.000Z"
+  assert.deepEqual(await ends(), ["failed", second, undefined, 2])
+
+  const [run] = await node.runs.list()
+  await node.runs.retry(run!.id)
+  await fleet.advance("1s")
+
+  assert.deepEqual(await ends(), ["succeeded", second, second, 0])
+})
+
 test("counts are by state", async () => {
   await using fleet = new Fleet()
   const node = await fleet.started({ tasks: [task, failing] })

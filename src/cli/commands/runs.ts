@@ -13,7 +13,7 @@ const FILTERS: readonly OptionSpec[] = [
   { flags: "--until <time>", words: "only those made before, such as 1h or today" },
   {
     flags: "--error <pattern>",
-    words: "only those the first 200 characters of whose error match the regular expression",
+    words: "only those whose error matches the regular expression, in its first 200 characters",
   },
 ]
 const SOME_IDS = {

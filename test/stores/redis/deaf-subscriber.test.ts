@@ -1,11 +1,13 @@
 import assert from "node:assert/strict"
-import { test } from "vitest"
+import { type EventEmitter, once } from "node:events"
+import { setImmediate } from "node:timers/promises"
+import { test, vi } from "vitest"
 import { aRun } from "../../../src/store/laws/factories.ts"
 import { CHECK_EVERY_MS } from "../../../src/stores/redis/news.ts"
 import { advance, aVirtualClock } from "../../lock/lab.ts"
 import { faultProxy } from "../../support/fault-proxy.ts"
 import { startRedis } from "../../support/redis.ts"
-import { aClient, anOpenStore, atTheEnd, heardBy, until } from "./scratch.ts"
+import { aClient, anOpenStore, aStore, atTheEnd, heardBy, until } from "./scratch.ts"
 
 /** A connection can end without a word to either side: a firewall forgets it, or a host is gone. */
 
@@ -91,7 +93,16 @@ test("a store that is closed while its subscriber is back and not yet answered e
   const onStray = (error: unknown) => stray.push(error)
   process.on("unhandledRejection", onStray)
   atTheEnd(() => process.off("unhandledRejection", onStray))
-  const { proxy, store } = await aListener()
+  const server = await startRedis()
+  atTheEnd(() => server.stop())
+  const proxy = await faultProxy(server.port)
+  atTheEnd(() => proxy.close())
+  const client = aClient(proxy.through(server.url))
+  client.options.disconnectTimeout = 10
+  const duplicate = vi.spyOn(client, "duplicate")
+  const store = aStore(client)
+  await store.open()
+  await heardBy(store)
   const isAsked = new Promise<void>((resolve) => {
     // Whatever is asked on the new connection after this is never answered.
     void proxy.loseRequest((bytes) => {
@@ -105,9 +116,11 @@ test("a store that is closed while its subscriber is back and not yet answered e
   proxy.cut()
   await isAsked
 
+  const hasEnded = once(duplicate.mock.results[0]!.value as EventEmitter, "end")
   await store.close()
-  // The driver gives a connection that it ends two seconds to say goodbye.
-  await new Promise((resolve) => setTimeout(resolve, 2_500))
+  await hasEnded
+  // Node tells of a rejection that nobody heard after all that is at hand was done.
+  await setImmediate()
 
   assert.deepEqual(stray, [])
 })

@@ -73,6 +73,9 @@ describe("a schedule's hash", () => {
     assert.ok(Date.parse(success!) >= before && Date.parse(success!) <= after)
     assert.deepEqual([noError, sameSuccess], [null, success])
     assert.equal(error, "Error: no paper")
+    const ends = await client.hmget(`${prefix}:schedules:s`, "last_state", "last_ended", "failures_in_a_row")
+    assert.deepEqual([ends[0], ends[2]], ["failed", "1"])
+    assert.ok(Date.parse(ends[1]!) >= after)
 
     const [schedule] = await store.findSchedules({}, { orderBy: "id", after: null, limit: 1 })
     await store.putSchedule({ ...schedule!, lastError: "The zone is unknown" }, schedule!.version)

@@ -1,11 +1,11 @@
 import type { Schedule } from "../../../core/schedule.ts"
 import { OVERDUE_AFTER_MS } from "../../../core/schedule-state.ts"
 import type { ScheduleFilter, SchedulePage } from "../../../store/store.ts"
+import { endOfPrefix } from "../../shared/id-prefix.ts"
 import { lowerCase } from "../../shared/schedule-pages.ts"
 import type { Runner } from "../database.ts"
 import { instantFrom, NOW } from "../rows.ts"
 import { countsOf, scheduleColumns, scheduleOf, tallyColumn } from "../schedule-rows.ts"
-import { LAST_CHARACTER } from "./finding.ts"
 
 export async function findSchedules(
   runner: Runner,
@@ -69,7 +69,7 @@ function addFilter(filter: ScheduleFilter, conditions: string[], parameter: Para
   if (ids !== undefined) conditions.push(`s.id = any (${parameter(ids)}::text[])`)
   if (idPrefix !== undefined) {
     conditions.push(`s.id >= ${parameter(idPrefix)}`)
-    conditions.push(`s.id < ${parameter(`${idPrefix}${LAST_CHARACTER}`)}`)
+    conditions.push(`s.id < ${parameter(endOfPrefix(idPrefix))}`)
   }
   if (owner !== undefined) conditions.push(`s.owner = ${parameter(owner)}`)
   if (task !== undefined) conditions.push(`s.task = ${parameter(task)}`)

@@ -1,6 +1,7 @@
 import { isFinished, type Run, type RunState, type TriggeredBy } from "../../../core/run.ts"
 import { type RunSummary, summaryOf } from "../../../core/run-summary.ts"
 import type { RunFilter, RunPage, Worker } from "../../../store/store.ts"
+import { endOfPrefix } from "../../shared/id-prefix.ts"
 import type { Runner } from "../database.ts"
 import { instantFrom, workerColumns, workerOf } from "../rows.ts"
 import { readableRunOf, runColumns, summaryColumns } from "../run-rows.ts"
@@ -129,7 +130,7 @@ function conditionsOf(
   add((p) => `r.task = ${p}`, task)
   add((p) => `r.id = any (${p}::text[])`, ids)
   add((p) => `r.id >= ${p}`, idPrefix)
-  add((p) => `r.id < ${p}`, idPrefix === undefined ? undefined : `${idPrefix}${LAST_CHARACTER}`)
+  add((p) => `r.id < ${p}`, idPrefix === undefined ? undefined : endOfPrefix(idPrefix))
   add((p) => `r.parent_id = ${p}`, parentId)
   // It stays in the row of a run that has ended, for the story.
   add((p) => `r.state = 'running' and r.worker_id = ${p}`, workerId)
@@ -139,9 +140,6 @@ function conditionsOf(
   if (states !== undefined) conditions.push(isIn(states))
   return { conditions, values }
 }
-
-/** Ids are ASCII, so every id that begins with a prefix lies below the prefix with this behind it. */
-export const LAST_CHARACTER = "\u{10ffff}"
 
 /** In the words of the partial index, where it is about those that are rare. */
 function isTriggeredBy(triggeredBy: readonly TriggeredBy[]): string {

@@ -74,7 +74,7 @@ local function matches(run, wanted)
     and (not wanted.fields.worker_id or run.state == 'running')
 end
 
--- From the arguments, as wantedArgs sends them. Answers also where the next argument is.
+-- From the arguments, as wantedArgs sends them.
 local function read_wanted(at)
   return {
     fields = {
@@ -82,6 +82,6 @@ local function read_wanted(at)
       parent_id = text_of(ARGV[at + 3]), worker_id = text_of(ARGV[at + 4]),
     },
     states = ARGV[at + 5], triggered_by = ARGV[at + 6], prefix = text_of(ARGV[at + 7]),
-  }, at + 8
+  }
 end
 `

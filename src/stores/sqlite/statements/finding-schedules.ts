@@ -2,11 +2,11 @@ import type { Instant } from "../../../core/instant.ts"
 import type { Schedule } from "../../../core/schedule.ts"
 import { OVERDUE_AFTER_MS } from "../../../core/schedule-state.ts"
 import type { ScheduleFilter, SchedulePage } from "../../../store/store.ts"
+import { endOfPrefix } from "../../shared/id-prefix.ts"
 import { lowerCase } from "../../shared/schedule-pages.ts"
 import type { Connection } from "../connection.ts"
 import type { Value } from "../driver.ts"
 import { SCHEDULE_COLUMNS, type ScheduleRow, scheduleOf } from "../schedule-rows.ts"
-import { LAST_CHARACTER } from "./finding.ts"
 
 /** By primary key, or by the index on task, owner or tag where one is named: each ends in the id, so nothing is sorted. */
 export function findSchedules(
@@ -73,7 +73,7 @@ function conditionsOf(
   const conditions: Condition[] = []
   const add = (sql: string, ...values: readonly Value[]) => conditions.push({ sql, values })
   if (ids !== undefined) add("id in (select value from json_each(?))", JSON.stringify(ids))
-  if (idPrefix !== undefined) add("id >= ? and id < ?", idPrefix, `${idPrefix}${LAST_CHARACTER}`)
+  if (idPrefix !== undefined) add("id >= ? and id < ?", idPrefix, endOfPrefix(idPrefix))
   if (owner !== undefined) add("owner = ?", owner)
   if (task !== undefined) add("task = ?", task)
   if (tag !== undefined) add("id in (select schedule_id from belfry_schedule_tags where tag = ?)", tag)

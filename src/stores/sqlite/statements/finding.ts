@@ -2,6 +2,7 @@ import { type Run, type RunState, type TriggeredBy, UNFINISHED } from "../../../
 import { type RunSummary, SUMMARY_TEXT_MAX, summaryOf } from "../../../core/run-summary.ts"
 import { DATE_MAX } from "../../../core/sound.ts"
 import type { RunFilter, RunPage, Worker } from "../../../store/store.ts"
+import { endOfPrefix } from "../../shared/id-prefix.ts"
 import type { Connection } from "../connection.ts"
 import type { Value } from "../driver.ts"
 import { RUN_COLUMNS, type RunRow, readableRunOf, WORKER_COLUMNS, type WorkerRow, workerOf } from "../rows.ts"
@@ -19,13 +20,16 @@ const ORDER_COLUMNS = {
   completedAt: "completed_at",
 } as const
 
-/** In place of what a summary leaves out, so that SQLite needn't read it. */
-const SUMMARY_COLUMNS = RUN_COLUMNS.replace("payload", "'null'")
-  .replace("details", "'null'")
-  .replace("attempts", "'[]'")
-  .replace("retry", "null")
-  .replace("message", `substr(message, 1, ${SUMMARY_TEXT_MAX})`)
-  .replace("error", `substr(error, 1, ${SUMMARY_TEXT_MAX})`)
+/** In place of what a summary leaves out, or has the beginning of, so that SQLite needn't read it. */
+const IN_SUMMARIES: Readonly<Record<string, string>> = {
+  payload: "'null'",
+  retry: "null",
+  details: "'null'",
+  attempts: "'[]'",
+  message: `substr(message, 1, ${SUMMARY_TEXT_MAX})`,
+  error: `substr(error, 1, ${SUMMARY_TEXT_MAX})`,
+}
+const SUMMARY_COLUMNS = RUN_COLUMNS.replace(/\w+/g, (column) => IN_SUMMARIES[column] ?? column)
 
 /** A statement for each combination that is asked for: they are few, and each is prepared once. */
 export interface Query {
@@ -153,7 +157,7 @@ function conditionsOf(filter: RunFilter): readonly Query[] {
   }
   isAnyOf("id", ids)
   if (idPrefix !== undefined)
-    conditions.push({ sql: "id >= ? and id < ?", values: [idPrefix, `${idPrefix}${LAST_CHARACTER}`] })
+    conditions.push({ sql: "id >= ? and id < ?", values: [idPrefix, endOfPrefix(idPrefix)] })
   is("schedule_id", scheduleId)
   is("parent_id", parentId)
   is("task", task)
@@ -171,9 +175,6 @@ function conditionsOf(filter: RunFilter): readonly Query[] {
   }
   return conditions
 }
-
-/** Ids are ASCII, so every id that begins with a prefix lies below the prefix with this behind it. */
-export const LAST_CHARACTER = "\u{10ffff}"
 
 function whereOf(conditions: readonly Query[]): string {
   if (conditions.length === 0) return ""
