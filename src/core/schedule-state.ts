@@ -39,3 +39,9 @@ export function scheduleStateOf(schedule: StateParts, now: Instant): ScheduleSta
   if (failuresInARow > 0) return "failing"
   return lastRunAt === null ? "new" : "ok"
 }
+
+export type ScheduleCounts = Record<ScheduleState, number>
+
+export function noScheduleCounts(): ScheduleCounts {
+  return { broken: 0, finished: 0, disabled: 0, paused: 0, overdue: 0, failing: 0, new: 0, ok: 0 }
+}

@@ -2,9 +2,10 @@ import type { Instant } from "../core/instant.ts"
 import type { Json } from "../core/json.ts"
 import type { FireFacts, FirePlan } from "../core/plan.ts"
 import type { NewRun, Progress, Run, RunChange, RunState, TriggeredBy } from "../core/run.ts"
+import type { RunCounts } from "../core/run-states.ts"
 import type { RunSummary } from "../core/run-summary.ts"
 import type { Schedule } from "../core/schedule.ts"
-import type { ScheduleState } from "../core/schedule-state.ts"
+import type { ScheduleCounts, ScheduleState } from "../core/schedule-state.ts"
 
 /**
  * THE CONTRACT. A store remembers, compares and swaps; it knows no policy and no state machine. Belfry promises its users
@@ -112,7 +113,11 @@ export interface Store {
   findRuns(filter: RunFilter, page: RunPage): Promise<readonly RunSummary[]>
   /** Whole runs, in any order. Ids that aren't stored are left out. */
   readRuns(ids: readonly string[]): Promise<readonly Run[]>
-  countRuns(filter: RunFilter): Promise<Readonly<Record<RunState, number>>>
+  /**
+   * How many runs and schedules match, by state; none where no filter is given. Each number is counted up to the limit: what
+   * reaches it stands for so many or more.
+   */
+  count(request: CountRequest): Promise<Counts>
   /** By id, ascending, those after `afterId`. */
   findWorkers(page: { afterId: string | null; limit: number }): Promise<readonly Worker[]>
 }
@@ -326,6 +331,17 @@ export interface RunFilter {
   readonly states?: readonly RunState[]
   readonly triggeredBy?: readonly TriggeredBy[]
   readonly concurrencyKey?: string
+}
+
+export interface CountRequest {
+  readonly runs?: RunFilter
+  readonly schedules?: ScheduleFilter
+  readonly limit: number
+}
+
+export interface Counts {
+  readonly runs: Readonly<RunCounts>
+  readonly schedules: Readonly<ScheduleCounts>
 }
 
 export interface RunPage {

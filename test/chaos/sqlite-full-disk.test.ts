@@ -9,7 +9,7 @@ import type { Store } from "belfry/store"
 import { afterAll, test } from "vitest"
 import { succeed } from "../../src/core/run.ts"
 import { aClaim, aRun, aSchedule } from "../../src/store/laws/factories.ts"
-import { created } from "../../src/store/laws/steps.ts"
+import { countRuns, created } from "../../src/store/laws/steps.ts"
 import { loadDriver } from "../../src/stores/sqlite/driver.ts"
 
 /**
@@ -52,7 +52,7 @@ test.skipIf(isSkipped)(
     const { runs } = await store.claim(aClaim())
 
     const stored = await enqueueUntilFull(store)
-    const counted = await store.countRuns({})
+    const counted = await countRuns(store)
     rmSync(ballast)
     const answers = await store.transition([succeed(runs[0]!, { message: null, details: null })])
 

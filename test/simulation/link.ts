@@ -82,7 +82,7 @@ export function linkTo(store: Store, context: LinkContext): Store {
     findSchedules: (...args) => call("findSchedules", () => store.findSchedules(...args)),
     findRuns: (...args) => call("findRuns", () => store.findRuns(...args)),
     readRuns: (...args) => call("readRuns", () => store.readRuns(...args)),
-    countRuns: (...args) => call("countRuns", () => store.countRuns(...args)),
+    count: (...args) => call("count", () => store.count(...args)),
     findWorkers: (...args) => call("findWorkers", () => store.findWorkers(...args)),
   }
 }

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { Store } from "belfry/store"
 import { succeed } from "../../src/core/run.ts"
 import { aSchedule } from "../../src/store/laws/factories.ts"
+import { countRuns } from "../../src/store/laws/steps.ts"
 
 /** What processes are kept busy with while they are killed, and how the rest is finished when they are gone. */
 
@@ -29,7 +30,7 @@ export async function finishRest(store: Store): Promise<void> {
   for (let rounds = 0; rounds < 200; rounds++) {
     const { runs } = await store.claim(request)
     await store.transition(runs.map((run) => succeed(run, { message: "last", details: null })))
-    const { pending, running } = await store.countRuns({})
+    const { pending, running } = await countRuns(store)
     if (pending + running === 0) return
     if (runs.length === 0) await sleep(100)
   }

@@ -3,7 +3,7 @@ import { release, succeed } from "../../core/run.ts"
 import type { RunFilter, ScheduleFilter, Store } from "../store.ts"
 import { aClaim, aRun, aSchedule, aSkip, LONG_MS } from "./factories.ts"
 import { lawCase } from "./law.ts"
-import { aPage, created, idsOf, pagedRuns, sorted } from "./steps.ts"
+import { aPage, countRuns, created, idsOf, pagedRuns, sorted } from "./steps.ts"
 
 /** Bounded, of filters: a page holds what matches every part of its filter, and nothing else. */
 export const BOUNDED_FILTERS = [
@@ -60,7 +60,7 @@ export const BOUNDED_FILTERS = [
     for (const [filter, ids] of expected) {
       const text = JSON.stringify(filter)
       assert.deepEqual(sorted(idsOf(await store.findRuns(filter, aPage()))), ids, text)
-      const counts = await store.countRuns(filter)
+      const counts = await countRuns(store, filter)
       assert.equal(
         Object.values(counts).reduce((sum, count) => sum + count, 0),
         ids.length,
@@ -102,7 +102,7 @@ export const BOUNDED_FILTERS = [
       for (const filter of runFilters(name)) {
         const found = await store.findRuns(filter, aPage())
         assert.deepEqual(idsOf(found), [`r${index}`], JSON.stringify(filter))
-        assert.equal((await store.countRuns(filter)).pending, 1, `count of ${JSON.stringify(filter)}`)
+        assert.equal((await countRuns(store, filter)).pending, 1, `count of ${JSON.stringify(filter)}`)
       }
     }
   }),

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict"
-import { DEFAULT_RETRY } from "../../core/backoff.ts"
-import { cancel, fail, type NewRun, succeed } from "../../core/run.ts"
-import { AN_INSTANT, aClaim, aRun, aRunOf, aSchedule, aSkip, MOMENT_MS } from "./factories.ts"
+import { cancel, type NewRun, succeed } from "../../core/run.ts"
+import { AN_INSTANT, aClaim, aRun, aRunOf, aSchedule, MOMENT_MS } from "./factories.ts"
 import { lawCase } from "./law.ts"
 import { afterId, aPage, created, enqueued, idsOf, pagedRuns, runById, sorted } from "./steps.ts"
 
@@ -130,24 +129,6 @@ export const BOUNDED_PAGES = [
       idsOf(await pagedRuns(store, {}, { orderBy: "completedAt", limit: 1 })),
       idsOf(byCompletion),
     )
-  }),
-  lawCase("Runs are counted by state, those of no run as nought", async (store) => {
-    const nought = await store.countRuns({})
-    const states = ["succeeded", "succeeded", "failed", "cancelled", "running"]
-    await store.enqueue(states.map((state, index) => aRun({ id: `${state} ${index}` })))
-    const { runs } = await store.claim(aClaim())
-    const failure = { outcome: "failed", error: "Error", retry: "never", output: NOTHING } as const
-    for (const run of runs) {
-      if (run.id.startsWith("succeeded")) await store.transition([succeed(run, NOTHING)])
-      if (run.id.startsWith("failed")) await store.transition([fail(run, failure, DEFAULT_RETRY, 0)])
-      if (run.id.startsWith("cancelled")) await store.transition([cancel(run, { reason: null, by: null })!])
-    }
-    await store.enqueue([aRun(), aRun(), aRun(), aSkip()])
-
-    assert.deepEqual(nought, { pending: 0, running: 0, succeeded: 0, failed: 0, cancelled: 0, skipped: 0 })
-    assert.deepEqual(await store.countRuns({}), {
-      ...{ pending: 3, running: 1, succeeded: 2, failed: 1, cancelled: 1, skipped: 1 },
-    })
   }),
 ]
 

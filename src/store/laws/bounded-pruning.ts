@@ -13,7 +13,7 @@ import {
   SHORT_MS,
 } from "./factories.ts"
 import { lawCase } from "./law.ts"
-import { aPage, created, enqueued, idsOf, logOf, runById, several, sorted } from "./steps.ts"
+import { aPage, countRuns, created, enqueued, idsOf, logOf, runById, several, sorted } from "./steps.ts"
 
 const OLD = { olderThanMs: SHORT_MS, silentForMs: SHORT_MS }
 
@@ -28,7 +28,7 @@ export const BOUNDED_PRUNING = [
       deleted.push((await store.prune(aPruning({ ...OLD, limit: 2 }))).runs)
 
     assert.deepEqual(deleted, [2, 2, 1, 0])
-    assert.equal((await store.countRuns({})).skipped, 0)
+    assert.equal((await countRuns(store)).skipped, 0)
   }),
   lawCase(
     "No more workers are deleted at a time than asked for, and in the end all are",
@@ -87,7 +87,7 @@ export const BOUNDED_PRUNING = [
     const { runs } = await store.prune(aPruning({ ...OLD, keepPerSchedule: 1, limit: 2 }))
 
     assert.equal(runs, 2)
-    assert.equal((await store.countRuns({})).skipped, 3)
+    assert.equal((await countRuns(store)).skipped, 3)
   }),
   lawCase("What its schedule hasn't settled yet stays, or it would be fired again", async (store, lab) => {
     await created(store, aSchedule({ id: "s1", coveredUntil: AN_INSTANT }))

@@ -102,7 +102,7 @@ export const BOUNDED_SCHEDULES = [
 const NOTHING = { message: null, details: null }
 
 /** Each has its state's name. */
-async function createOneOfEachState(store: Store): Promise<void> {
+export async function createOneOfEachState(store: Store): Promise<void> {
   const now = await store.now()
   const pause = { at: now, until: null, reason: null, by: null }
   const later = { nextRunAt: now + MINUTE }

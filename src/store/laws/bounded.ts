@@ -2,6 +2,7 @@ import assert from "node:assert/strict"
 import { DEFAULT_RETRY } from "../../core/backoff.ts"
 import { fail, type NewRun, release } from "../../core/run.ts"
 import type { StoredLogLine } from "../store.ts"
+import { BOUNDED_COUNTS } from "./bounded-counts.ts"
 import { BOUNDED_FILTERS } from "./bounded-filters.ts"
 import { BOUNDED_MOVING } from "./bounded-moving.ts"
 import { BOUNDED_PAGES } from "./bounded-pages.ts"
@@ -190,6 +191,7 @@ export const BOUNDED: Law = {
     ...limits,
     ...BOUNDED_PAGES,
     ...BOUNDED_SCHEDULES,
+    ...BOUNDED_COUNTS,
     ...BOUNDED_FILTERS,
     ...BOUNDED_MOVING,
     ...BOUNDED_PRUNING,

@@ -5,6 +5,7 @@ import { aPlan, aRun, aRunOf, aSchedule, aSkip, MOMENT_MS } from "./factories.ts
 import { type Law, lawCase } from "./law.ts"
 import {
   claimed,
+  countRuns,
   created,
   enqueued,
   idsOf,
@@ -34,7 +35,7 @@ const firing = [
     assert.deepEqual(tally(answers), { done: 1, stale: 19 })
     const done = answers.find((answer) => answer.outcome === "done")
     assert.deepEqual(sorted(done?.created ?? []), sorted(idsOf(plan.runs)))
-    assert.deepEqual(await store.countRuns({ scheduleId: schedule.id }), { ...NONE, pending: 1, skipped: 1 })
+    assert.deepEqual(await countRuns(store, { scheduleId: schedule.id }), { ...NONE, pending: 1, skipped: 1 })
   }),
   lawCase(
     "Of ten that fire the same batch of schedules at once, each schedule is fired by one",
@@ -53,7 +54,7 @@ const firing = [
         const ofOne = flat.filter((_, index) => index % 10 === at)
         assert.equal(tally(ofOne)["done"], 1)
       }
-      assert.deepEqual(await store.countRuns({}), { ...NONE, pending: 10 })
+      assert.deepEqual(await countRuns(store), { ...NONE, pending: 10 })
     },
   ),
   lawCase("Of two plans for one schedule in one call, one happens", async (store) => {
@@ -63,7 +64,7 @@ const firing = [
     const answers = await store.fire(plans)
 
     assert.deepEqual(tally(answers), { done: 1, stale: 1 })
-    assert.deepEqual(await store.countRuns({}), { ...NONE, pending: 1 })
+    assert.deepEqual(await countRuns(store), { ...NONE, pending: 1 })
   }),
   lawCase(
     "A run whose id exists is left as it is by a fire, which goes on and names only what is new",
@@ -134,7 +135,7 @@ const firing = [
     })
 
     for (let at = 0; at < 10; at++) assert.notEqual(answers[at], answers[at + 10], "one of the two made it")
-    assert.deepEqual(await store.countRuns({}), { ...NONE, pending: 10 })
+    assert.deepEqual(await countRuns(store), { ...NONE, pending: 10 })
   }),
 ]
 

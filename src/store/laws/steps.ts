@@ -2,6 +2,7 @@ import assert from "node:assert/strict"
 import type { Instant } from "../../core/instant.ts"
 import type { FireFacts } from "../../core/plan.ts"
 import type { NewRun, Run } from "../../core/run.ts"
+import type { RunCounts } from "../../core/run-states.ts"
 import type { RunSummary } from "../../core/run-summary.ts"
 import type { Schedule } from "../../core/schedule.ts"
 import type {
@@ -255,4 +256,8 @@ export function allWorkers(store: Store): Promise<readonly Worker[]> {
 
 export function several<T>(count: number, make: (index: number) => T): readonly T[] {
   return Array.from({ length: count }, (_, index) => make(index))
+}
+
+export async function countRuns(store: Store, filter: RunFilter = {}): Promise<Readonly<RunCounts>> {
+  return (await store.count({ runs: filter, limit: 10_000 })).runs
 }

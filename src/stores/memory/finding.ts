@@ -1,6 +1,7 @@
-import type { Run, RunState } from "../../core/run.ts"
+import type { Run } from "../../core/run.ts"
 import { type RunSummary, summaryOf } from "../../core/run-summary.ts"
 import type { RunFilter, RunPage, Worker } from "../../store/store.ts"
+import type { StateCount } from "../shared/counts.ts"
 
 export function pageOfWorkers(
   workers: Iterable<Worker>,
@@ -36,10 +37,8 @@ function compareRuns(a: Run, b: Run, orderBy: RunPage["orderBy"]): number {
   return orderBy === "id" ? byId(a, b) : b[orderBy]! - a[orderBy]! || byId(b, a)
 }
 
-export function countByState(runs: Iterable<Run>, filter: RunFilter): Record<RunState, number> {
-  const counts = { pending: 0, running: 0, succeeded: 0, failed: 0, cancelled: 0, skipped: 0 }
-  for (const run of runs) if (matches(run, filter)) counts[run.state]++
-  return counts
+export function* statesOfRuns(runs: Iterable<Run>, filter: RunFilter): Iterable<StateCount> {
+  for (const run of runs) if (matches(run, filter)) yield [run.state, 1]
 }
 
 function matches(run: Run, filter: RunFilter): boolean {

@@ -3,6 +3,7 @@ import type { Instant } from "../../core/instant.ts"
 import type { FirePlan } from "../../core/plan.ts"
 import { isFinished, type NewRun, type RunChange } from "../../core/run.ts"
 import { NO_RUNS, type Schedule } from "../../core/schedule.ts"
+import { scheduleStateOf } from "../../core/schedule-state.ts"
 import { tallyOf } from "../../core/schedule-tally.ts"
 import type {
   ClaimRequest,
@@ -13,16 +14,16 @@ import type {
   LogLine,
   LogPage,
   PruneRequest,
-  RunFilter,
   ScheduleFilter,
   Store,
   TransitionAnswer,
 } from "../../store/store.ts"
 import { eachApart, finite, jsonText, refused, refusedRun } from "../shared/apart.ts"
+import { runCountsOf, scheduleCountsOf } from "../shared/counts.ts"
 import { isSooner } from "../shared/is-sooner.ts"
 import { isWantedSchedule, pageOfSchedules } from "../shared/schedule-pages.ts"
 import { claimRuns, nextClaimableAt } from "./claiming.ts"
-import { countByState, pageOfRuns, pageOfWorkers } from "./finding.ts"
+import { pageOfRuns, pageOfWorkers, statesOfRuns } from "./finding.ts"
 import { pageOfLog } from "./log.ts"
 import { Shelf } from "./shelf.ts"
 
@@ -127,7 +128,19 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
       }),
     findRuns: (filter, page) => operate(() => pageOfRuns(shelf.runs.values(), filter, page)),
     readRuns: (ids) => operate(() => [...new Set(ids)].flatMap((id) => shelf.runs.get(id) ?? [])),
-    countRuns: (filter: RunFilter) => operate(() => countByState(shelf.runs.values(), filter)),
+    count: ({ runs, schedules, limit }) =>
+      operate((now) => {
+        const stored = [...shelf.schedules.values()]
+        const wanted =
+          schedules === undefined ? [] : stored.filter((each) => isWantedSchedule(each, schedules, now))
+        return {
+          runs: runCountsOf(runs === undefined ? [] : statesOfRuns(shelf.runs.values(), runs), limit),
+          schedules: scheduleCountsOf(
+            wanted.map((each) => [scheduleStateOf(each, now), 1]),
+            limit,
+          ),
+        }
+      }),
     findWorkers: (page) => operate(() => pageOfWorkers(shelf.workers.values(), page)),
   }
 }

@@ -1,6 +1,8 @@
 import { BelfryError } from "../../core/errors.ts"
 import type { FirePlan } from "../../core/plan.ts"
 import type { NewRun, RunChange } from "../../core/run.ts"
+import { noRunCounts } from "../../core/run-states.ts"
+import { noScheduleCounts } from "../../core/schedule-state.ts"
 import type {
   EnqueueAnswer,
   FireAnswer,
@@ -23,7 +25,7 @@ import { claimRuns } from "./statements/claiming.ts"
 import { dueSchedules } from "./statements/due.ts"
 import { enqueueRuns } from "./statements/enqueuing.ts"
 import { countRuns, findRuns, findWorkers, readRuns } from "./statements/finding.ts"
-import { findSchedules } from "./statements/finding-schedules.ts"
+import { countSchedules, findSchedules } from "./statements/finding-schedules.ts"
 import { firePlans } from "./statements/firing.ts"
 import { beat } from "./statements/heartbeat.ts"
 import { appendLines, readLines } from "./statements/logs.ts"
@@ -161,7 +163,14 @@ function operations(ways: Ways): Omit<Store, "open" | "close" | "listen"> {
     findSchedules: async (filter, page) => findSchedules(await ways.pool(), filter, page),
     findRuns: async (filter, page) => findRuns(await ways.pool(), filter, page),
     readRuns: async (ids) => readRuns(await ways.pool(), ids),
-    countRuns: async (filter) => countRuns(await ways.pool(), filter),
+    async count({ runs, schedules, limit }) {
+      const runner = await ways.pool()
+      return {
+        runs: runs === undefined ? noRunCounts() : await countRuns(runner, runs, limit),
+        schedules:
+          schedules === undefined ? noScheduleCounts() : await countSchedules(runner, schedules, limit),
+      }
+    },
     findWorkers: async (page) => findWorkers(await ways.pool(), page),
   }
 }

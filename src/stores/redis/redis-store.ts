@@ -1,4 +1,6 @@
 import { BelfryError } from "../../core/errors.ts"
+import { noRunCounts } from "../../core/run-states.ts"
+import { noScheduleCounts } from "../../core/schedule-state.ts"
 import type { LogLine, Store } from "../../store/store.ts"
 import { refused, refusedRun, sendApart } from "../shared/apart.ts"
 import { newReader } from "../shared/shares.ts"
@@ -15,7 +17,7 @@ import { countRuns } from "./scripts/counting-runs.ts"
 import { dueSchedules } from "./scripts/due.ts"
 import { enqueueRuns } from "./scripts/enqueuing.ts"
 import { findRuns } from "./scripts/finding-runs.ts"
-import { findSchedules } from "./scripts/finding-schedules.ts"
+import { countSchedules, findSchedules } from "./scripts/finding-schedules.ts"
 import { firePlans } from "./scripts/firing.ts"
 import { beat, findWorkers } from "./scripts/heartbeat.ts"
 import { appendLines, readLines } from "./scripts/logs.ts"
@@ -103,7 +105,14 @@ export function createRedisStore(
     findSchedules: async (filter, page) => findSchedules(await reach(), filter, page),
     findRuns: async (filter, page) => findRuns(await reach(), filter, page),
     readRuns: async (ids) => readRuns(await reach(), ids),
-    countRuns: async (filter) => countRuns(await reach(), filter),
+    async count({ runs, schedules, limit }) {
+      const connection = await reach()
+      return {
+        runs: runs === undefined ? noRunCounts() : await countRuns(connection, runs, limit),
+        schedules:
+          schedules === undefined ? noScheduleCounts() : await countSchedules(connection, schedules, limit),
+      }
+    },
     findWorkers: async (page) => findWorkers(await reach(), page),
   }
 }

@@ -2,6 +2,8 @@ import { BelfryError } from "../../core/errors.ts"
 import type { Instant } from "../../core/instant.ts"
 import type { FirePlan } from "../../core/plan.ts"
 import type { NewRun, RunChange } from "../../core/run.ts"
+import { noRunCounts } from "../../core/run-states.ts"
+import { noScheduleCounts } from "../../core/schedule-state.ts"
 import type {
   Claimed,
   ClaimRequest,
@@ -23,7 +25,7 @@ import { claimRuns, isAnythingDue, nextClaimableAt, readQueues } from "./stateme
 import { dueNothing, dueSchedules } from "./statements/due.ts"
 import { enqueueRun } from "./statements/enqueuing.ts"
 import { countRuns, findRuns, findWorkers, readRuns } from "./statements/finding.ts"
-import { findSchedules } from "./statements/finding-schedules.ts"
+import { countSchedules, findSchedules } from "./statements/finding-schedules.ts"
 import { firePlans } from "./statements/firing.ts"
 import { beat } from "./statements/heartbeat.ts"
 import { appendLines, readLines } from "./statements/logs.ts"
@@ -138,7 +140,12 @@ export function createSqliteStore(
     findSchedules: (filter, page) => read((connection, now) => findSchedules(connection, filter, page, now)),
     findRuns: (filter, page) => read((connection) => findRuns(connection, filter, page)),
     readRuns: (ids) => read((connection) => readRuns(connection, ids)),
-    countRuns: (filter) => read((connection) => countRuns(connection, filter)),
+    count: ({ runs, schedules, limit }) =>
+      read((connection, now) => ({
+        runs: runs === undefined ? noRunCounts() : countRuns(connection, runs, limit),
+        schedules:
+          schedules === undefined ? noScheduleCounts() : countSchedules(connection, schedules, limit, now),
+      })),
     findWorkers: (page) => read((connection) => findWorkers(connection, page)),
   }
 }

@@ -3,6 +3,7 @@ import { release } from "../../../src/core/run.ts"
 import { BROKEN_PAGES } from "./bounded-pages.ts"
 import { BROKEN_BOUNDED_SCHEDULES } from "./bounded-schedules.ts"
 import { allRuns, allWorkers, broken, findRun, hiding, reading } from "./breaking.ts"
+import { BROKEN_COUNTS } from "./counts.ts"
 import { BROKEN_LOG_PAGES } from "./logs.ts"
 
 const limits = [
@@ -214,4 +215,4 @@ function keepingCreatedLast(store: Store): Partial<Store> {
   }
 }
 
-export const BROKEN_BOUNDED = [...limits, ...BROKEN_PAGES, ...BROKEN_BOUNDED_SCHEDULES]
+export const BROKEN_BOUNDED = [...limits, ...BROKEN_PAGES, ...BROKEN_BOUNDED_SCHEDULES, ...BROKEN_COUNTS]

@@ -13,7 +13,7 @@ import {
   aSchedule,
   heldRun,
 } from "../../../src/store/laws/factories.ts"
-import { created, deleteSchedule, running } from "../../../src/store/laws/steps.ts"
+import { countRuns, created, deleteSchedule, running } from "../../../src/store/laws/steps.ts"
 import { createPostgresLocks } from "../../../src/stores/postgres/locks.ts"
 import { MIGRATIONS } from "../../../src/stores/postgres/migrations.ts"
 import { poolFor } from "../../../src/stores/postgres/own-pool.ts"
@@ -97,7 +97,7 @@ async function everything(url: string): Promise<{ texts: readonly string[] }> {
   await store.findRuns({}, { orderBy: "id", after: { at: 0, id: "a" }, limit: 10 })
   await store.readRuns([run.id])
   await store.findRuns({ triggeredBy: ["api"], concurrencyKey: "k" }, { ...PAGE, orderBy: "createdAt" })
-  await store.countRuns({ task: "report" })
+  await countRuns(store, { task: "report" })
   await store.findSchedules(
     { ids: [on.id], owner: "o", task: "report", tag: "t" },
     { orderBy: "id", after: null, limit: 1 },

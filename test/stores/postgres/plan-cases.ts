@@ -11,7 +11,7 @@ import {
   aSchedule,
   heldRun,
 } from "../../../src/store/laws/factories.ts"
-import { deleteSchedule, several } from "../../../src/store/laws/steps.ts"
+import { countRuns, deleteSchedule, several } from "../../../src/store/laws/steps.ts"
 
 /** What is asked of the store, and how much of a table each may look at. */
 
@@ -308,7 +308,7 @@ export const NOW_AND_THEN: readonly Asked[] = [
   {
     what: "the counts of a schedule with three runs",
     most: 50,
-    call: (store) => store.countRuns({ scheduleId: "s7" }),
+    call: (store) => countRuns(store, { scheduleId: "s7" }),
   },
 ]
 const NOTHING = { message: null, details: null }

@@ -28,7 +28,7 @@ export const CALLS: Readonly<Record<Exclude<keyof Store, "open" | "close" | "lis
   findSchedules: (store) => store.findSchedules({}, { orderBy: "id", after: null, limit: 1 }),
   findRuns: (store) => store.findRuns({}, { orderBy: "createdAt", after: null, limit: 1 }),
   readRuns: (store) => store.readRuns(["r"]),
-  countRuns: (store) => store.countRuns({}),
+  count: (store) => store.count({ runs: {}, schedules: {}, limit: 1 }),
   findWorkers: (store) => store.findWorkers({ afterId: null, limit: 1 }),
 }
 

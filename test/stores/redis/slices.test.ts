@@ -13,7 +13,7 @@ import {
   aSkip,
   heldRun,
 } from "../../../src/store/laws/factories.ts"
-import { aPage, idsOf, pagedRuns, several } from "../../../src/store/laws/steps.ts"
+import { aPage, countRuns, idsOf, pagedRuns, several } from "../../../src/store/laws/steps.ts"
 import { aFreshStore, aStoreAlone, commandsDuring } from "./scratch.ts"
 
 const NOTHING = { message: null, details: null }
@@ -74,7 +74,7 @@ test("many plans, some with many runs, are fired each as one", async () => {
     answers.map((answer) => (answer.outcome === "done" ? answer.created.length : 0)),
     plans.map((plan) => plan.runs.length),
   )
-  assert.equal((await store.countRuns({})).skipped, 1_399)
+  assert.equal((await countRuns(store)).skipped, 1_399)
 })
 
 test("a search looks through thousands in steps, and finds each once", async () => {
@@ -90,7 +90,7 @@ test("a search looks through thousands in steps, and finds each once", async () 
 
   const rare = await store.findRuns({ task: "rare" }, aPage())
   const manual = await pagedRuns(store, { triggeredBy: ["manual"] }, { limit: 100 })
-  const counts = await store.countRuns({ triggeredBy: ["manual"], task: "rare" })
+  const counts = await countRuns(store, { triggeredBy: ["manual"], task: "rare" })
 
   assert.equal(rare.length, 23)
   assert.equal(new Set(idsOf(manual)).size, 1_150)
@@ -107,5 +107,5 @@ test("pruning passes over thousands that stay, and deletes as many as it may", a
 
   assert.equal((await store.prune(request)).runs, 200)
   assert.equal((await store.prune(request)).runs, 100)
-  assert.equal((await store.countRuns({})).skipped, 1_200)
+  assert.equal((await countRuns(store)).skipped, 1_200)
 })

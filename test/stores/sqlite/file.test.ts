@@ -3,7 +3,7 @@ import { copyFileSync, statSync } from "node:fs"
 import { sqlite } from "belfry/sqlite"
 import { test } from "vitest"
 import { aClaim, aLogLine, aRun, aSchedule } from "../../../src/store/laws/factories.ts"
-import { several } from "../../../src/store/laws/steps.ts"
+import { countRuns, several } from "../../../src/store/laws/steps.ts"
 import { anOpenStore, aPath, aStore, aStoreAndItsDatabase, integrityOf } from "./scratch.ts"
 
 test("what was written is there after the store was closed and opened again", async () => {
@@ -34,7 +34,7 @@ test("the last to close leaves everything in the one file", async () => {
   const copy = `${path}.copy`
   copyFileSync(path, copy)
   assert.equal(await integrityOf(copy), "ok")
-  assert.equal((await (await anOpenStore(copy)).countRuns({})).pending, 100)
+  assert.equal((await countRuns(await anOpenStore(copy))).pending, 100)
 })
 
 test.each([
@@ -58,7 +58,7 @@ test("in memory everything works, and nothing is shared", async () => {
   await first.enqueue([aRun()])
 
   assert.equal((await first.claim(aClaim())).runs.length, 1)
-  assert.equal((await second.countRuns({})).pending, 0)
+  assert.equal((await countRuns(second)).pending, 0)
   await Promise.all([first.close(), second.close()])
 })
 

@@ -1,6 +1,7 @@
 import type { Schedule } from "../../../core/schedule.ts"
-import { OVERDUE_AFTER_MS } from "../../../core/schedule-state.ts"
+import { OVERDUE_AFTER_MS, type ScheduleCounts } from "../../../core/schedule-state.ts"
 import type { ScheduleFilter, SchedulePage } from "../../../store/store.ts"
+import { scheduleCountsOf } from "../../shared/counts.ts"
 import { endOfPrefix } from "../../shared/id-prefix.ts"
 import { lowerCase } from "../../shared/schedule-pages.ts"
 import type { Runner } from "../database.ts"
@@ -60,6 +61,28 @@ export function schedulesQuery(
   limit ${parameter(page.limit)}`,
     values,
   }
+}
+
+export async function countSchedules(
+  runner: Runner,
+  filter: ScheduleFilter,
+  limit: number,
+): Promise<ScheduleCounts> {
+  const values: unknown[] = []
+  const conditions: string[] = []
+  addFilter(filter, conditions, (value) => `$${values.push(value)}`)
+  const rows = await runner.rows(
+    `
+  select ${STATE}, pg_catalog.count(*)
+  from belfry.schedules as s${countsOf("s")}
+  ${conditions.length === 0 ? "" : `where ${conditions.join("\n    and ")}`}
+  group by 1`,
+    values,
+  )
+  return scheduleCountsOf(
+    rows.map(([state, schedules]) => [state!, Number(schedules)]),
+    limit,
+  )
 }
 
 type Parameter = (value: unknown) => string

@@ -1,6 +1,8 @@
 import { isFinished, type Run, type RunState, type TriggeredBy } from "../../../core/run.ts"
+import { noRunCounts, type RunCounts } from "../../../core/run-states.ts"
 import { type RunSummary, summaryOf } from "../../../core/run-summary.ts"
 import type { RunFilter, RunPage, Worker } from "../../../store/store.ts"
+import { runCountsOf } from "../../shared/counts.ts"
 import { endOfPrefix } from "../../shared/id-prefix.ts"
 import type { Runner } from "../database.ts"
 import { instantFrom, workerColumns, workerOf } from "../rows.ts"
@@ -86,26 +88,57 @@ function addBounds({ orderBy, after, from, until }: RunPage, conditions: string[
     conditions.push(`(${column}, r.id) < (${instantFrom(parameter(after.at))}, ${parameter(after.id)})`)
 }
 
-export async function countRuns(
-  runner: Runner,
-  filter: RunFilter,
-): Promise<Readonly<Record<RunState, number>>> {
-  const { text, values } = countQuery(filter)
-  const counts = { pending: 0, running: 0, succeeded: 0, failed: 0, cancelled: 0, skipped: 0 }
-  for (const [state, runs] of await runner.rows(text, values)) counts[state as RunState] = Number(runs)
-  return counts
+export async function countRuns(runner: Runner, filter: RunFilter, limit: number): Promise<RunCounts> {
+  if (filter.states?.length === 0 || filter.triggeredBy?.length === 0) return noRunCounts()
+  const { text, values } = countQuery(filter, limit)
+  const rows = await runner.rows(text, values)
+  return runCountsOf(
+    rows.map(([state, runs]) => [state!, Number(runs)]),
+    limit,
+  )
 }
 
-export function countQuery(filter: RunFilter): Asked {
-  const { conditions, values } = conditionsOf(filter)
-  return {
-    text: `
+/** Those of one schedule, task or run are counted together; otherwise each state by its own part of an index, up to the limit. */
+export function countQuery(filter: RunFilter, limit: number): Asked {
+  const { states, ...rest } = filter
+  if (NARROW.some((part) => filter[part] !== undefined)) {
+    const { conditions, values } = conditionsOf(filter)
+    const text = `
   select r.state, pg_catalog.count(*)
   from belfry.runs as r
-  ${conditions.length === 0 ? "" : `where ${conditions.join("\n    and ")}`}
-  group by r.state`,
-    values,
+  where ${conditions.join("\n    and ")}
+  group by r.state`
+    return { text, values }
   }
+  const { conditions, values } = conditionsOf(rest)
+  values.push(limit)
+  const counts = STATES.filter((state) => states?.includes(state) !== false).map(
+    (state) => `
+  select '${state}', (
+    select pg_catalog.count(*)
+    from (
+      select 1
+      from belfry.runs as r
+      where ${[IN_STATE[state], ...conditions].join("\n        and ")}
+      limit $${values.length}
+    ) as those
+  )`,
+  )
+  return { text: counts.join(" union all "), values }
+}
+
+const NARROW = [
+  ...(["ids", "idPrefix", "scheduleId", "parentId", "concurrencyKey", "task", "workerId"] as const),
+]
+
+/** In the words of the index that has them. */
+const IN_STATE: Readonly<Record<RunState, string>> = {
+  pending: "r.state = 'pending'",
+  running: "r.state = 'running' and r.claimable_at is not null",
+  succeeded: "r.state = 'succeeded' and r.completed_at is not null",
+  failed: "r.state = 'failed'",
+  cancelled: "r.state = 'cancelled'",
+  skipped: "r.state = 'skipped'",
 }
 
 export async function findWorkers(

@@ -1,6 +1,8 @@
 import type { RunState } from "../../../core/run.ts"
+import { noRunCounts, RUN_STATES, type RunCounts } from "../../../core/run-states.ts"
 import { concurrencyKeyOf } from "../../../core/schedule.ts"
 import type { RunFilter } from "../../../store/store.ts"
+import { runCountsOf } from "../../shared/counts.ts"
 import type { Connection } from "../connection.ts"
 import { RUNS } from "../lua/runs.ts"
 import { indexesFor, isWanted } from "../run-indexes.ts"
@@ -30,12 +32,12 @@ return { single and single.state or false, unpack(counts) }
 
 type CountsReply = readonly [single: RunState | null, ...counts: (string | null)[]] | null
 
-type Counts = Record<RunState, number>
-
-const STATES: readonly RunState[] = ["pending", "running", "succeeded", "failed", "cancelled", "skipped"]
-
-export async function countRuns(connection: Connection, filter: RunFilter): Promise<Counts> {
-  const counts: Counts = { pending: 0, running: 0, succeeded: 0, failed: 0, cancelled: 0, skipped: 0 }
+export async function countRuns(
+  connection: Connection,
+  filter: RunFilter,
+  limit: number,
+): Promise<RunCounts> {
+  const counts = noRunCounts()
   if (filter.states?.length === 0 || filter.triggeredBy?.length === 0) return counts
   const field = keptCountOf(filter)
   if (filter.ids !== undefined) {
@@ -43,7 +45,7 @@ export async function countRuns(connection: Connection, filter: RunFilter): Prom
   } else if (field === null || !(await countByField(connection, filter, field, counts))) {
     await countByWalking(connection, filter, counts)
   }
-  return counts
+  return runCountsOf(Object.entries(counts), limit)
 }
 
 /** What the scripts keep count of: all runs, those of a task, and those of a schedule. */
@@ -59,22 +61,22 @@ const NOT_COUNTED = ["idPrefix", "parentId", "workerId", "triggeredBy", "concurr
 /** False if what is kept can't be read. */
 async function countByField(
   connection: Connection,
-  { scheduleId, states = STATES }: RunFilter,
+  { scheduleId, states = RUN_STATES }: RunFilter,
   field: string,
-  counts: Counts,
+  counts: RunCounts,
 ): Promise<boolean> {
   const singleKey = scheduleId === undefined ? null : concurrencyKeyOf(scheduleId)
-  const fields = STATES.map((state) => state + field)
+  const fields = RUN_STATES.map((state) => state + field)
   const reply = await connection.run<CountsReply>(COUNTS, [marked(singleKey), ...fields])
   if (reply === null) return false
   const [single, ...kept] = reply
-  for (const [index, state] of STATES.entries()) {
+  for (const [index, state] of RUN_STATES.entries()) {
     if (states.includes(state)) counts[state] = Number(kept[index]) + (single === state ? 1 : 0)
   }
   return true
 }
 
-async function countByWalking(connection: Connection, filter: RunFilter, counts: Counts): Promise<void> {
+async function countByWalking(connection: Connection, filter: RunFilter, counts: RunCounts): Promise<void> {
   for (const index of indexesFor(filter, "createdAt")) {
     let before: Place | null = null
     for (;;) {

@@ -1,5 +1,7 @@
 import type { Schedule } from "../../../core/schedule.ts"
+import type { ScheduleCounts } from "../../../core/schedule-state.ts"
 import type { ScheduleFilter, SchedulePage } from "../../../store/store.ts"
+import { scheduleCountsOf } from "../../shared/counts.ts"
 import { lowerCase, pageOfPlaces, pageOfSchedules } from "../../shared/schedule-pages.ts"
 import type { Connection, Reply } from "../connection.ts"
 import { INSTANTS } from "../lua/instants.ts"
@@ -31,7 +33,7 @@ end
 
 const READ = scriptOf(KEYS, SCHEDULES, READING, "return read_schedules(ARGV)")
 
-// In the order of ids they are read at once; in any other, first their places.
+// In the order of ids they are read at once; in any other, first their places; in none, only their states.
 const CHOOSING = `
 local function choose(ids, wanted)
   local found = {}
@@ -39,6 +41,8 @@ local function choose(ids, wanted)
     if is_wanted(id, wanted) then
       if wanted.order_by == 'id' then
         found[#found + 1] = read_schedule(id)
+      elseif wanted.order_by == 'none' then
+        found[#found + 1] = call('EXISTS', schedule_key(id)) == 1 and state_of(schedule_key(id)) or nil
       elseif call('EXISTS', schedule_key(id)) == 1 then
         found[#found + 1] = { id, place_of(id, wanted.order_by) }
       end
@@ -90,6 +94,21 @@ export async function findSchedules(
   return ids.flatMap((id) => found.get(id) ?? [])
 }
 
+export async function countSchedules(
+  connection: Connection,
+  filter: ScheduleFilter,
+  limit: number,
+): Promise<ScheduleCounts> {
+  const states = await lookFor<string>(connection, filter, { orderBy: "none", after: null, limit })
+  return scheduleCountsOf(
+    states.map((state) => [state, 1]),
+    limit,
+  )
+}
+
+/** What is looked for: a page, or only states. */
+type Sought = Omit<SchedulePage, "orderBy"> & { readonly orderBy: SchedulePage["orderBy"] | "none" }
+
 async function readSchedules(connection: Connection, ids: readonly string[]): Promise<readonly Schedule[]> {
   const found: Schedule[] = []
   for (const slice of slicesOf(ids))
@@ -100,7 +119,7 @@ async function readSchedules(connection: Connection, ids: readonly string[]): Pr
 function lookFor<Row extends Reply>(
   connection: Connection,
   filter: ScheduleFilter,
-  page: SchedulePage,
+  page: Sought,
 ): Promise<readonly Row[]> {
   return filter.ids === undefined
     ? lookInList(connection, filter, page)
@@ -111,7 +130,7 @@ function lookFor<Row extends Reply>(
 async function lookInList<Row extends Reply>(
   connection: Connection,
   filter: ScheduleFilter,
-  { orderBy, after, limit }: SchedulePage,
+  { orderBy, after, limit }: Sought,
 ): Promise<readonly Row[]> {
   const found: Row[] = []
   const isById = orderBy === "id"
@@ -133,7 +152,7 @@ async function lookAmong<Row extends Reply>(
   connection: Connection,
   filter: ScheduleFilter,
   ids: readonly string[],
-  { orderBy }: SchedulePage,
+  { orderBy }: Sought,
 ): Promise<readonly Row[]> {
   const found: Row[] = []
   for (const slice of slicesOf([...new Set(ids)]))
@@ -149,7 +168,7 @@ function listFor({ tag, owner, task }: ScheduleFilter): readonly [kind: string, 
 }
 
 /** As `read_wanted` of `lua/wanted-schedules.ts` takes them. */
-function wantedArgs(filter: ScheduleFilter, orderBy: SchedulePage["orderBy"]): readonly string[] {
+function wantedArgs(filter: ScheduleFilter, orderBy: Sought["orderBy"]): readonly string[] {
   const { idPrefix, owner, task, tag, text, states } = filter
   return [
     ...[idPrefix, owner, task, tag].map((part) => marked(part ?? null)),

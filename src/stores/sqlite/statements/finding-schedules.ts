@@ -1,7 +1,8 @@
 import type { Instant } from "../../../core/instant.ts"
 import type { Schedule } from "../../../core/schedule.ts"
-import { OVERDUE_AFTER_MS } from "../../../core/schedule-state.ts"
+import { OVERDUE_AFTER_MS, type ScheduleCounts } from "../../../core/schedule-state.ts"
 import type { ScheduleFilter, SchedulePage } from "../../../store/store.ts"
+import { type StateCount, scheduleCountsOf } from "../../shared/counts.ts"
 import { endOfPrefix } from "../../shared/id-prefix.ts"
 import { lowerCase } from "../../shared/schedule-pages.ts"
 import type { Connection } from "../connection.ts"
@@ -64,6 +65,25 @@ export function schedulesQuery(
   limit ?`,
     values: [...conditions.flatMap(({ values }) => values), page.limit],
   }
+}
+
+export function countSchedules(
+  connection: Connection,
+  filter: ScheduleFilter,
+  limit: number,
+  now: Instant,
+): ScheduleCounts {
+  const conditions = conditionsOf(filter, now)
+  const where = conditions.map(({ sql }) => sql).join("\n    and ")
+  const rows = connection.rows<StateCount>(
+    `
+  select ${STATE} as state, count(*) as schedules
+  from belfry_schedules
+  ${where === "" ? "" : `where ${where}`}
+  group by 1`,
+    [now - OVERDUE_AFTER_MS, ...conditions.flatMap(({ values }) => values)],
+  )
+  return scheduleCountsOf(rows, limit)
 }
 
 function conditionsOf(

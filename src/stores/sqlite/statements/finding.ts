@@ -1,7 +1,9 @@
-import { type Run, type RunState, type TriggeredBy, UNFINISHED } from "../../../core/run.ts"
+import { type Run, type TriggeredBy, UNFINISHED } from "../../../core/run.ts"
+import { RUN_STATES, type RunCounts } from "../../../core/run-states.ts"
 import { type RunSummary, SUMMARY_TEXT_MAX, summaryOf } from "../../../core/run-summary.ts"
 import { DATE_MAX } from "../../../core/sound.ts"
 import type { RunFilter, RunPage, Worker } from "../../../store/store.ts"
+import { runCountsOf, type StateCount } from "../../shared/counts.ts"
 import { endOfPrefix } from "../../shared/id-prefix.ts"
 import type { Connection } from "../connection.ts"
 import type { Value } from "../driver.ts"
@@ -60,8 +62,7 @@ export function readRuns(connection: Connection, ids: readonly string[]): readon
  */
 export function runsQueries(filter: RunFilter, page: RunPage): readonly Query[] {
   const { states, triggeredBy, ...rest } = filter
-  const isNarrow = NARROW.some((part) => filter[part] !== undefined)
-  if (isNarrow || page.orderBy !== "createdAt") return [runsQuery(filter, page)]
+  if (isNarrow(filter) || page.orderBy !== "createdAt") return [runsQuery(filter, page)]
   if (states !== undefined)
     return [...new Set(states)].map((state) =>
       runsQuery({ ...rest, ...(triggeredBy === undefined ? {} : { triggeredBy }) }, page, {
@@ -77,6 +78,10 @@ export function runsQueries(filter: RunFilter, page: RunPage): readonly Query[] 
 }
 
 const NARROW = ["ids", "scheduleId", "parentId", "concurrencyKey", "task"] as const
+
+function isNarrow(filter: RunFilter): boolean {
+  return NARROW.some((part) => filter[part] !== undefined)
+}
 
 /** Those of belfry_runs_triggered_by. */
 function isRare(triggeredBy: TriggeredBy): boolean {
@@ -116,25 +121,33 @@ function newestFirst(a: Run, b: Run): number {
   return b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1)
 }
 
-export function countRuns(connection: Connection, filter: RunFilter): Readonly<Record<RunState, number>> {
-  const { sql, values } = countQuery(filter)
-  const rows = connection.prepare(sql).all(...values) as { state: RunState; runs: number }[]
-  const counts = { pending: 0, running: 0, succeeded: 0, failed: 0, cancelled: 0, skipped: 0 }
-  // Anything else than one of the six states wasn't written by Belfry.
-  for (const { state, runs } of rows) if (Object.hasOwn(counts, state)) counts[state] = runs
-  return counts
+export function countRuns(connection: Connection, filter: RunFilter, limit: number): RunCounts {
+  const queries = countQueries(filter, limit)
+  return runCountsOf(
+    queries.flatMap(({ sql, values }) => connection.rows<StateCount>(sql, values)),
+    limit,
+  )
 }
 
-export function countQuery(filter: RunFilter): Query {
-  const conditions = conditionsOf(filter)
-  return {
-    sql: `
+/** Those of one schedule, task or run are counted together; otherwise each state by its own part of an index, up to the limit. */
+export function countQueries(filter: RunFilter, limit: number): readonly Query[] {
+  const { states, ...rest } = filter
+  if (isNarrow(filter) || filter.idPrefix !== undefined || filter.workerId !== undefined) {
+    const conditions = conditionsOf(filter)
+    const sql = `
   select state, count(*) as runs
   from belfry_runs
   ${whereOf(conditions)}
-  group by state`,
-    values: conditions.flatMap(({ values }) => values),
+  group by state`
+    return [{ sql, values: conditions.flatMap(({ values }) => values) }]
   }
+  return [...new Set(states ?? RUN_STATES)].map((state) => {
+    const conditions = [{ sql: "state = ?", values: [state] }, ...conditionsOf(rest)]
+    const sql = `
+  select ? as state, count(*) as runs
+  from (select 1 from belfry_runs ${whereOf(conditions)} limit ?)`
+    return { sql, values: [state, ...conditions.flatMap(({ values }) => values), limit] }
+  })
 }
 
 export function findWorkers(
