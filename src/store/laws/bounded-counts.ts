@@ -1,0 +1,73 @@
+import assert from "node:assert/strict"
+import { DEFAULT_RETRY } from "../../core/backoff.ts"
+import { cancel, fail, succeed } from "../../core/run.ts"
+import { noRunCounts } from "../../core/run-states.ts"
+import { noScheduleCounts, SCHEDULE_STATES } from "../../core/schedule-state.ts"
+import { createOneOfEachState } from "./bounded-schedules.ts"
+import { aClaim, aRun, aSchedule, aSkip } from "./factories.ts"
+import { lawCase } from "./law.ts"
+import { countRuns, created, several } from "./steps.ts"
+
+/** Bounded, of counts. */
+export const BOUNDED_COUNTS = [
+  lawCase("Runs are counted by state, those of no run as nought", async (store) => {
+    const nought = await countRuns(store)
+    const states = ["succeeded", "succeeded", "failed", "cancelled", "running"]
+    await store.enqueue(states.map((state, index) => aRun({ id: `${state} ${index}` })))
+    const { runs } = await store.claim(aClaim())
+    const failure = { outcome: "failed", error: "Error", retry: "never", output: NOTHING } as const
+    for (const run of runs) {
+      if (run.id.startsWith("succeeded")) await store.transition([succeed(run, NOTHING)])
+      if (run.id.startsWith("failed")) await store.transition([fail(run, failure, DEFAULT_RETRY, 0)])
+      if (run.id.startsWith("cancelled")) await store.transition([cancel(run, { reason: null, by: null })!])
+    }
+    await store.enqueue([aRun(), aRun(), aRun(), aSkip()])
+
+    assert.deepEqual(nought, { pending: 0, running: 0, succeeded: 0, failed: 0, cancelled: 0, skipped: 0 })
+    assert.deepEqual(await countRuns(store), {
+      ...{ pending: 3, running: 1, succeeded: 2, failed: 1, cancelled: 1, skipped: 1 },
+    })
+  }),
+  lawCase("Schedules are counted by state, as they are found", async (store) => {
+    assert.deepEqual((await store.count({ schedules: {}, limit: 10 })).schedules, noScheduleCounts())
+    await createOneOfEachState(store)
+    await created(store, aSchedule({ id: "new-too", task: "other" }))
+
+    const { runs, schedules } = await store.count({ schedules: {}, limit: 10 })
+    const oneEach = Object.fromEntries(SCHEDULE_STATES.map((state) => [state, 1]))
+    assert.deepEqual(schedules, { ...oneEach, new: 2 })
+    assert.deepEqual(runs, noRunCounts())
+    const counted = async (filter: object) => (await store.count({ schedules: filter, limit: 10 })).schedules
+    assert.deepEqual(await counted({ task: "other" }), { ...noScheduleCounts(), new: 1 })
+    assert.deepEqual(await counted({ ids: ["paused", "ok", "nobody"] }), {
+      ...noScheduleCounts(),
+      ...{ paused: 1, ok: 1 },
+    })
+    assert.deepEqual(await counted({ states: ["failing", "new"], idPrefix: "n" }), {
+      ...noScheduleCounts(),
+      new: 2,
+    })
+    assert.deepEqual(await counted({ states: [] }), noScheduleCounts())
+  }),
+  lawCase("Each state is counted up to the limit, and no further", async (store) => {
+    await store.enqueue(several(5, () => aRun()))
+    await store.enqueue([aSkip(), aSkip(), aRun({ scheduleId: "s", task: "other" })])
+    for (const id of ["a", "b", "c"]) await created(store, aSchedule({ id }))
+    await created(store, aSchedule({ id: "off", enabled: false }))
+
+    for (const limit of [1, 2, 3, 100]) {
+      const upTo = (count: number) => Math.min(count, limit)
+      const { runs, schedules } = await store.count({ runs: {}, schedules: {}, limit })
+      assert.deepEqual(runs, { ...noRunCounts(), pending: upTo(6), skipped: upTo(2) }, `runs up to ${limit}`)
+      assert.deepEqual(
+        schedules,
+        { ...noScheduleCounts(), new: upTo(3), disabled: upTo(1) },
+        `schedules up to ${limit}`,
+      )
+      assert.equal((await store.count({ runs: { task: "report" }, limit })).runs.pending, upTo(5))
+      assert.deepEqual((await store.count({ runs: {}, limit })).schedules, noScheduleCounts())
+    }
+  }),
+]
+
+const NOTHING = { message: null, details: null }
