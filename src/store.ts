@@ -1,8 +1,10 @@
 /** For those who write a store of their own: the contract, the records it keeps, and the proof. `belfry/store`. */
 export type { RetryPolicy } from "./core/backoff.ts"
 export type { DstPolicy } from "./core/cron/cron.ts"
+export type { Document, NewDocument } from "./core/document.ts"
 export { BelfryError, type ErrorCode } from "./core/errors.ts"
 export type { Instant } from "./core/instant.ts"
+export type { JournalEntry, NewJournalEntry } from "./core/journal.ts"
 export type { Json } from "./core/json.ts"
 export { type FireFacts, type FirePlan, UNFINISHED_FACTS_MAX } from "./core/plan.ts"
 export {
@@ -48,8 +50,10 @@ export { unreadableSchedule } from "./core/unreadable.ts"
 export {
   AN_INSTANT,
   aClaim,
+  aDocument,
   aHeartbeat,
   aLogLine,
+  anEntry,
   aPlan,
   aPruning,
   aRun,

@@ -1,4 +1,5 @@
 import type { Instant } from "./instant.ts"
+import type { NewJournalEntry } from "./journal.ts"
 import { upcomingAfter } from "./occurrence.ts"
 import { isRange, type Missed, type NewRun, type RunChange, type RunRef } from "./run.ts"
 import type { Schedule, ScheduleProgress } from "./schedule.ts"
@@ -40,8 +41,8 @@ export interface FirePlan {
   /** Null deletes the schedule: it is finished and asked for it. */
   readonly progress: ScheduleProgress | null
   readonly runs: readonly NewRun[]
-  /** An operator's step, such as a pause: the store hints at `schedules`, so that processes read theirs again. */
-  readonly isSteered?: boolean
+  /** Somebody's step, such as a pause: it is kept in the journal, and the store hints at `schedules`, so that processes read theirs again. */
+  readonly entry?: NewJournalEntry
 }
 
 /** What a schedule does next: the step that a store takes, and what is sent before it. */
@@ -82,8 +83,8 @@ export function planOf(
 }
 
 /** The step that deletes a schedule. Its runs stay. */
-export function deletionOf({ id, version }: Pick<Schedule, "id" | "version">): Plan {
-  return { scheduleId: id, ifVersion: version, progress: null, runs: [], cancels: [], isSteered: true }
+export function deletionOf({ id, version }: Pick<Schedule, "id" | "version">, entry: NewJournalEntry): Plan {
+  return { scheduleId: id, ifVersion: version, progress: null, runs: [], cancels: [], entry }
 }
 
 /** Two steps of one schedule as one plan. */

@@ -17,6 +17,8 @@ export const DEFAULT_RETENTION: Retention = { olderThanMs: 30 * DAY, keepPerSche
 /** A bounded bite at a time, so that a store full of history is never locked for long. */
 const BITE = 1_000
 const SILENT_FOR_MS = DAY
+/** Who did what is asked for long after the runs are gone. */
+const JOURNAL_KEPT_MS = 400 * DAY
 
 /** Deletes old history. Any process may: what one has deleted, the next doesn't find. */
 export function createPruning(context: {
@@ -38,9 +40,15 @@ export function createPruning(context: {
         isFirst = false
         return MINUTE + clock.random() * everyMs
       }
-      const pruned = await store.prune({ ...retention, silentForMs: SILENT_FOR_MS, limit: BITE })
-      if (pruned.runs + pruned.workers > 0) logger.info({ component: "pruning", ...pruned }, "Pruned")
-      return pruned.runs === BITE ? 0 : everyMs
+      const pruned = await store.prune({
+        ...retention,
+        silentForMs: SILENT_FOR_MS,
+        journalOlderThanMs: JOURNAL_KEPT_MS,
+        limit: BITE,
+      })
+      if (pruned.runs + pruned.workers + pruned.entries > 0)
+        logger.info({ component: "pruning", ...pruned }, "Pruned")
+      return pruned.runs === BITE || pruned.entries === BITE ? 0 : everyMs
     },
     onFault(error, count) {
       if (count === 1) {

@@ -7,6 +7,8 @@ import type { OwedOptions } from "../core/plan-owed.ts"
 import { definitionOf } from "../core/reconcile.ts"
 import { isTimedOtherwise, redefine } from "../core/redefine.ts"
 import type { Schedule, ScheduleDefinition } from "../core/schedule.ts"
+import { deletedEntry, steeredEntry, updatedEntry } from "../core/schedule-journal.ts"
+import type { Why } from "../core/steer.ts"
 import { cancelAll } from "../engine/cancelling.ts"
 import { plannedBy, readFacts } from "../engine/facts.ts"
 import { accepted, isRefused } from "../store/refused.ts"
@@ -28,8 +30,14 @@ export async function requireSchedule(store: Store, id: string): Promise<Schedul
   throw new BelfryError("BELFRY_SCHEDULE_NOT_FOUND", `There is no schedule "${id}".`, { details: { id } })
 }
 
-/** Decides an operator's step; null means there is nothing to do. */
-type Decide = (schedule: Schedule, facts: FireFacts, now: Instant) => Plan | null
+/** Somebody's step. */
+export interface Step {
+  /** What the journal calls it; null: it isn't kept there. */
+  readonly action: string | null
+  readonly why: Why
+  /** Null means there is nothing to do. */
+  decide(schedule: Schedule, facts: FireFacts, now: Instant): Plan | null
+}
 
 /**
  * Applies an operator's step and returns the schedule as it is then. A schedule that finishes in the step, and asked to be removed
@@ -38,11 +46,11 @@ type Decide = (schedule: Schedule, facts: FireFacts, now: Instant) => Plan | nul
 export async function steerSchedule(
   store: Store,
   id: string,
-  decide: Decide,
+  step: Step,
   { mayFinish = false }: { mayFinish?: boolean } = {},
 ): Promise<Schedule> {
   for (let tries = 0; tries < TRIES; tries++) {
-    const steered = await trySteer(store, await requireSchedule(store, id), decide)
+    const steered = await trySteer(store, await requireSchedule(store, id), step)
     if (steered.outcome === "done" || (steered.outcome === "removed" && mayFinish)) return steered.schedule
   }
   throw tooManyTries(id)
@@ -55,7 +63,7 @@ type Steered =
   | { readonly outcome: "stale" | "held" }
 
 /** One try at a step of the schedule as it was read. */
-export async function trySteer(store: Store, schedule: Schedule, decide: Decide): Promise<Steered> {
+export async function trySteer(store: Store, schedule: Schedule, step: Step): Promise<Steered> {
   const facts = await readFacts(store, schedule)
   const now = await store.now()
   if (isEdited(schedule)) {
@@ -65,9 +73,11 @@ export async function trySteer(store: Store, schedule: Schedule, decide: Decide)
     )
     return { outcome: "stale" }
   }
-  const plan = await plannedBy(store, schedule, facts, (known) => decide(schedule, known, now))
+  const plan = await plannedBy(store, schedule, facts, (known) => step.decide(schedule, known, now))
   if (plan === null) return { outcome: "done", schedule }
-  const { outcome } = accepted(await offer(store, { isSteered: true, ...plan }))
+  const { action, why } = step
+  const entry = action === null ? {} : { entry: steeredEntry(action, schedule, plan, why) }
+  const { outcome } = accepted(await offer(store, { ...plan, ...entry }))
   if (outcome !== "done") return { outcome }
   if (plan.progress !== null) return { outcome, schedule: { ...schedule, ...plan.progress } }
   return { outcome: "removed", schedule: { ...schedule, paused: null, nextRunAt: null, finishedAt: now } }
@@ -80,6 +90,7 @@ async function offer(store: Store, plan: Plan): Promise<FireAnswer> {
 }
 
 export interface Edit {
+  readonly why: Why
   /** What code declared, if it is code that edits. */
   readonly declaredAs?: string
   define(stored: Schedule): Promise<ScheduleDefinition> | ScheduleDefinition
@@ -111,7 +122,7 @@ export async function tryEdit(store: Store, stored: Schedule, edit: Edit): Promi
   const canWait = !isTimedOtherwise(definitionOf(stored), definition)
   if (await settle(store, stored, now, { canWait })) return null
   const edited = redefine(stored, definition, now, edit.declaredAs ?? stored.declaredAs)
-  const swap = await store.putSchedule(edited, stored.version)
+  const swap = await store.putSchedule(edited, stored.version, updatedEntry(stored, edited, edit.why))
   return swap.outcome === "done" ? { ...edited, version: swap.version } : null
 }
 
@@ -130,11 +141,12 @@ async function settle(
 }
 
 /** Whatever fires meanwhile; false if there is none. */
-export async function deleteSchedule(store: Store, id: string): Promise<boolean> {
+export async function deleteSchedule(store: Store, id: string, why: Why): Promise<boolean> {
   for (let tries = 0; tries < TRIES; tries++) {
     const schedule = await findSchedule(store, id)
     if (schedule === null) return false
-    if ((await store.fire([deletionOf(schedule)]))[0]!.outcome === "done") return true
+    const [answer] = await store.fire([deletionOf(schedule, deletedEntry(schedule, why))])
+    if (answer!.outcome === "done") return true
   }
   throw tooManyTries(id, "deleted")
 }

@@ -5,6 +5,8 @@ import { deletionOf } from "../core/plan.ts"
 import { checkId } from "../core/policies.ts"
 import { type Declared, fingerprint, type ReconcileDiff, reconcile } from "../core/reconcile.ts"
 import type { Schedule } from "../core/schedule.ts"
+import { createdEntry, deletedEntry } from "../core/schedule-journal.ts"
+import type { Why } from "../core/steer.ts"
 import type { Logger } from "../runtime/logger.ts"
 import type { FireAnswer, SchedulePage, Store, Swap } from "../store/store.ts"
 import type { DeclaredSchedule } from "../task/declared-schedule.ts"
@@ -149,24 +151,23 @@ async function declare(
   let stored = found
   for (let tries = 0; tries < TRIES; tries++) {
     const step = reconcile(stored === null ? [] : [stored], [{ id, definition }], { ...set, prune: false })
-    if (await take(store, step)) return step
+    if (await take(store, step, whyOf(set))) return step
     stored = await findSchedule(store, id)
   }
   throw tooManyTries(id, "declared")
 }
 
 /** False if the schedule has moved since it was read. The step is of one schedule. */
-async function take(store: Store, { created, updated, noted }: ReconcileDiff): Promise<boolean> {
+async function take(store: Store, { created, updated, noted }: ReconcileDiff, why: Why): Promise<boolean> {
   const [toCreate, toUpdate, toNote] = [created[0], updated[0], noted[0]]
   if (toCreate !== undefined) {
     const schedule = newSchedule(toCreate.id, toCreate.definition, await store.now())
-    return isDone(
-      await store.putSchedule({ ...schedule, declaredAs: fingerprint(toCreate.definition) }, null),
-    )
+    const declared = { ...schedule, declaredAs: fingerprint(toCreate.definition) }
+    return isDone(await store.putSchedule(declared, null, createdEntry(declared, why)))
   }
   if (toUpdate !== undefined) {
     const { stored, definition } = toUpdate
-    const edit = { declaredAs: fingerprint(definition), define: () => definition }
+    const edit = { declaredAs: fingerprint(definition), define: () => definition, why }
     return (await tryEdit(store, stored, edit)) !== null
   }
   if (toNote === undefined) return true
@@ -175,16 +176,23 @@ async function take(store: Store, { created, updated, noted }: ReconcileDiff): P
 }
 
 /** True if this process deleted it. */
-async function prune(store: Store, found: Schedule, { owner, release }: DeclaredSet): Promise<boolean> {
+async function prune(store: Store, found: Schedule, set: DeclaredSet): Promise<boolean> {
+  const { owner, release } = set
   let stored: Schedule | null = found
   for (let tries = 0; tries < TRIES; tries++) {
     if (stored === null || stored.owner !== owner || stored.release > release) return false
     // A fire moves only the version. What another process of this release declared, or somebody edited, is theirs.
     if (stored.revision !== found.revision && stored.release === release) return false
-    if (isDone((await store.fire([deletionOf(stored)]))[0]!)) return true
+    const [answer] = await store.fire([deletionOf(stored, deletedEntry(stored, whyOf(set)))])
+    if (isDone(answer!)) return true
     stored = await findSchedule(store, stored.id)
   }
   throw tooManyTries(found.id, "pruned")
+}
+
+/** For the journal: a deploy did it. */
+function whyOf({ owner, release }: DeclaredSet): Why {
+  return { by: `code of "${owner}"`, reason: `Release ${release}` }
 }
 
 function isDone({ outcome }: Swap | FireAnswer): boolean {

@@ -1,3 +1,4 @@
+import type { NewDocument } from "../core/document.ts"
 import { assert } from "../core/errors.ts"
 import type { FirePlan } from "../core/plan.ts"
 import {
@@ -37,6 +38,8 @@ export function dryStore(store: Store): Store {
     findSchedules: (filter, page) => dry.findSchedules(filter, page),
     findRuns: (filter, page) => dry.findRuns(filter, page),
     readRuns: (ids) => dry.readRuns(ids),
+    putDocument: (document, ifVersion) => dry.putDocument(document, ifVersion),
+    appendJournal: async (entries) => entries.map(() => ({ outcome: "done" })),
     ...refusing("dueSchedules", "claim", "heartbeat", "prune", "appendLogs"),
   }
   return new Proxy(store, {
@@ -120,6 +123,12 @@ class DryWrites {
     if (isRevived && (await this.#holderOf(run)) !== null) return { outcome: "held" }
     this.#runs.set(runId, { ...run, state })
     return { outcome: "done" }
+  }
+
+  async putDocument({ kind, id }: NewDocument, ifVersion: number | null): Promise<Swap> {
+    const [stored] = await this.#store.findDocuments({ kind, ids: [id] }, { afterId: null, limit: 1 })
+    if ((stored?.version ?? null) !== ifVersion) return { outcome: "stale" }
+    return { outcome: "done", version: (stored?.version ?? 0) + 1 }
   }
 
   async findSchedules(filter: ScheduleFilter, page: SchedulePage): Promise<readonly Schedule[]> {

@@ -8,12 +8,13 @@ import { describeTriggers } from "../core/new-run.ts"
 import type { When } from "../core/options.ts"
 import { checkId, scheduleDoor } from "../core/policies.ts"
 import type { Schedule } from "../core/schedule.ts"
+import { createdEntry } from "../core/schedule-journal.ts"
 import { move, pause, reschedule, restore, resume, skip } from "../core/steer.ts"
 import type { Clock } from "../runtime/clock.ts"
 import type { Store } from "../store/store.ts"
 import type { AnyTask } from "../task/task.ts"
 import { type BackfillPlan, doBackfill, planAgain, planBackfill } from "./backfill.ts"
-import { deleteSchedule, editSchedule, requireSchedule, steerSchedule } from "./change-schedule.ts"
+import { deleteSchedule, editSchedule, requireSchedule, type Step, steerSchedule } from "./change-schedule.ts"
 import { checkDependencies } from "./dependencies.ts"
 import { type Ledger, type LedgerPage, readLedger } from "./ledger.ts"
 import { withEditsPlanned } from "./next-plan.ts"
@@ -81,8 +82,13 @@ export class Schedules {
   }
 
   /** Fails if the id is taken. Nothing fires before the first occurrence, unless `startImmediately`. */
-  async create<Input>(id: string, options: CreateOptions<Input>): Promise<ScheduleView> {
+  async create<Input>(
+    id: string,
+    options: CreateOptions<Input>,
+    because: Because = {},
+  ): Promise<ScheduleView> {
     const given = checked(options, CREATE_OPTIONS, scheduleDoor(checkId(id)))
+    const why = whyOf(because, "create")
     await this.#ready()
     const { task: _task, payload, startImmediately: _now, ...rest } = options as CreateOptions<unknown>
     await this.#examine(this.#tasks, given.task, payload)
@@ -95,7 +101,7 @@ export class Schedules {
       : newSchedule(id, definition, now)
     if (schedule.finishedAt !== null) throw nothingToCome(schedule, now)
     const view = await this.#viewer()
-    const swap = await this.#store.putSchedule(schedule, null)
+    const swap = await this.#store.putSchedule(schedule, null, createdEntry(schedule, why))
     if (swap.outcome === "done") return view(schedule)
     throw new BelfryError("BELFRY_SCHEDULE_EXISTS", `There is a schedule "${id}" already.`, {
       details: { id },
@@ -131,16 +137,21 @@ export class Schedules {
   }
 
   /** Changes only what is named; the next occurrence moves only if what is changed says when. */
-  async update(id: string, changes: ScheduleChanges, based: { ifRevision: number }): Promise<ScheduleView> {
+  async update(
+    id: string,
+    changes: ScheduleChanges,
+    based: Because & { ifRevision: number },
+  ): Promise<ScheduleView> {
     const scheduleId = idOf(id, "update")
     const door = scheduleDoor(scheduleId)
     checkedValue(changes, GIVEN_CHANGES, { door, option: "changes" })
     const given = checked(checkableChanges(changes, null), SCHEDULE_CHANGES, door)
-    const { ifRevision } = checked(based, UPDATE_BASE, doorOf("update"))
+    const { ifRevision, reason = null, by = null } = checked(based, UPDATE_BASE, doorOf("update"))
     await this.#ready()
     const view = await this.#viewer()
     const edited = await editSchedule(this.#store, scheduleId, {
       ifRevision,
+      why: { reason, by },
       define: async (stored) => {
         checked(checkableChanges(changes, stored), SCHEDULE_CHANGES, door)
         const payload = given.payload === undefined ? stored.payload : given.payload
@@ -159,23 +170,27 @@ export class Schedules {
   }
 
   /** True if it was there. Its runs stay. */
-  async delete(id: string): Promise<boolean> {
+  async delete(id: string, because: Because = {}): Promise<boolean> {
     const scheduleId = idOf(id, "delete")
+    const why = whyOf(because, "delete")
     await this.#ready()
-    return deleteSchedule(this.#store, scheduleId)
+    return deleteSchedule(this.#store, scheduleId, why)
   }
 
   /** Drops occurrences until it is resumed, or until the time given; the interval is recorded. */
   async pause(id: string, options: Because & { until?: When } = {}): Promise<ScheduleView> {
     const { until = null, reason = null, by = null } = checked(options, PAUSE_OPTIONS, doorOf("pause"))
-    return this.#steer("pause", id, (schedule, facts, now) =>
-      pause(schedule, { reason, by, until }, facts, now),
-    )
+    return this.#steer("pause", id, {
+      action: "paused",
+      why: { reason, by },
+      decide: (schedule, facts, now) => pause(schedule, { reason, by, until }, facts, now),
+    })
   }
 
   /** On from now. One whose last occurrence fell into the pause, and that is removed when it has finished, is returned as finished. */
-  async resume(id: string): Promise<ScheduleView> {
-    return this.#steer("resume", id, resume, { mayFinish: true })
+  async resume(id: string, because: Because = {}): Promise<ScheduleView> {
+    const why = whyOf(because, "resume")
+    return this.#steer("resume", id, { action: "resumed", why, decide: resume }, { mayFinish: true })
   }
 
   /** One run, now; the next occurrence is untouched. */
@@ -191,16 +206,22 @@ export class Schedules {
   async reschedule(id: string, to: When, because: Because = {}): Promise<ScheduleView> {
     const target = instantOf(to, "to", "reschedule")
     const why = whyOf(because, "reschedule")
-    return this.#steer("reschedule", id, (schedule, facts, now) =>
-      reschedule(schedule, target, why, facts, now),
-    )
+    return this.#steer("reschedule", id, {
+      action: "rescheduled",
+      why,
+      decide: (schedule, facts, now) => reschedule(schedule, target, why, facts, now),
+    })
   }
 
   /** Leaves out one occurrence to come: the next unless said. */
   async skip(id: string, scheduledFor?: When, because: Because = {}): Promise<ScheduleView> {
     const occurrence = optionalInstantOf(scheduledFor, "scheduledFor", "skip")
     const why = whyOf(because, "skip")
-    return this.#steer("skip", id, (schedule, _facts, now) => skip(schedule, occurrence, why, now))
+    return this.#steer("skip", id, {
+      action: "skipped",
+      why,
+      decide: (schedule, _facts, now) => skip(schedule, occurrence, why, now),
+    })
   }
 
   /** Another time for one occurrence, between its neighbours; it keeps its identity. */
@@ -208,13 +229,21 @@ export class Schedules {
     const occurrence = instantOf(scheduledFor, "scheduledFor", "move")
     const target = instantOf(to, "to", "move")
     const why = whyOf(because, "move")
-    return this.#steer("move", id, (schedule, _facts, now) => move(schedule, occurrence, target, why, now))
+    return this.#steer("move", id, {
+      action: "moved",
+      why,
+      decide: (schedule, _facts, now) => move(schedule, occurrence, target, why, now),
+    })
   }
 
   /** Takes back a skip or a move. */
-  async restore(id: string, scheduledFor: When): Promise<ScheduleView> {
+  async restore(id: string, scheduledFor: When, because: Because = {}): Promise<ScheduleView> {
     const occurrence = instantOf(scheduledFor, "scheduledFor", "restore")
-    return this.#steer("restore", id, (schedule, facts, now) => restore(schedule, occurrence, facts, now))
+    return this.#steer("restore", id, {
+      action: "restored",
+      why: whyOf(because, "restore"),
+      decide: (schedule, facts, now) => restore(schedule, occurrence, facts, now),
+    })
   }
 
   /** The next occurrences, by the same function that fires them; with `after`, those after that time. */
@@ -266,13 +295,13 @@ export class Schedules {
   async #steer(
     method: string,
     id: string,
-    decide: Parameters<typeof steerSchedule>[2],
+    step: Step,
     options: Parameters<typeof steerSchedule>[3] = {},
   ): Promise<ScheduleView> {
     const scheduleId = idOf(id, method)
     await this.#ready()
     const view = await this.#viewer()
-    return view(await steerSchedule(this.#store, scheduleId, decide, options))
+    return view(await steerSchedule(this.#store, scheduleId, step, options))
   }
 
   /** Reads the workers, once. Before a change: what has been done must not seem to fail because they can't be read. */

@@ -66,7 +66,7 @@ export const BECAUSE = { reason: remark, by: remark } satisfies Record<keyof Bec
 export const PAUSE_OPTIONS = { ...BECAUSE, until: instant }
 
 /** Required, so that nobody overwrites a change they haven't seen. */
-export const UPDATE_BASE = { ifRevision: required(integer(1, 2_147_483_647)) }
+export const UPDATE_BASE = { ...BECAUSE, ifRevision: required(integer(1, 2_147_483_647)) }
 
 export const PREVIEW_OPTIONS = { after: instant }
 

@@ -109,11 +109,16 @@ async function guarded(
   { insteadOfNext = false }: GivenTriggerNow,
 ): Promise<TriggerNowResult | null> {
   const { reason, by } = run
-  const { outcome } = await trySteer(store, schedule, (stored, _facts, now) => ({
-    ...(insteadOfNext ? skip(stored, null, { reason, by }, now) : planOf(stored, {})),
-    runs: [run],
-    isSteered: insteadOfNext,
-  }))
+  const why = { reason, by }
+  const { outcome } = await trySteer(store, schedule, {
+    // A run tells by itself who triggered it. That the next occurrence is left out is for the journal.
+    action: insteadOfNext ? "triggered" : null,
+    why,
+    decide: (stored, _facts, now) => ({
+      ...(insteadOfNext ? skip(stored, null, why, now) : planOf(stored, {})),
+      runs: [run],
+    }),
+  })
   if (outcome === "done") return { outcome: "created", runId: run.id }
   const holder = outcome === "held" ? await holderOf(store, run) : null
   return holder === null ? null : { outcome: "skipped", runId: holder.id }

@@ -1,4 +1,6 @@
+import type { Document, NewDocument } from "../core/document.ts"
 import type { Instant } from "../core/instant.ts"
+import type { JournalEntry, NewJournalEntry } from "../core/journal.ts"
 import type { Json } from "../core/json.ts"
 import type { FireFacts, FirePlan } from "../core/plan.ts"
 import type { NewRun, Progress, Run, RunChange, RunState, TriggeredBy } from "../core/run.ts"
@@ -46,9 +48,9 @@ export interface Store {
    * Writes a whole schedule if its stored version is `ifVersion`; null: if there is none. The store sets the version,
    * which never repeats for an id, even after the schedule was deleted and made again, and what `ScheduleTally` names: it
    * counts a schedule's runs in the step that creates them, by `fire` or by `enqueue`, and keeps how they ended in the step that
-   * ends them, by `transition`. Neither makes a new version.
+   * ends them, by `transition`. Neither makes a new version. If it is written, so is the entry, as one atom.
    */
-  putSchedule(schedule: Schedule, ifVersion: number | null): Promise<Swap>
+  putSchedule(schedule: Schedule, ifVersion: number | null, entry?: NewJournalEntry): Promise<Swap>
   /**
    * Schedules with `nextRunAt` at or before now, or up to `aheadMs` after it, each with the facts a plan needs (of its
    * unfinished runs at most the oldest `UNFINISHED_FACTS_MAX`), and when the next ones are due after these. Which of them
@@ -58,7 +60,7 @@ export interface Store {
    */
   dueSchedules(request: DueRequest): Promise<DueSchedules>
   /**
-   * Applies each plan whose `ifVersion` still stands: the new progress, and its runs, as one atom. Without progress the schedule
+   * Applies each plan whose `ifVersion` still stands: the new progress, its runs and its entry, as one atom. Without progress the schedule
    * is deleted, and its runs stay. A run whose id exists
    * already is left as it is. If a pending run's live key is held by another run, or something in the plan can't be kept,
    * nothing of that plan happens.
@@ -91,7 +93,7 @@ export interface Store {
    */
   transition(changes: readonly RunChange[]): Promise<readonly TransitionAnswer[]>
   /**
-   * Deletes finished runs, each with its log, and silent workers: at most `limit` of either at a time. Never schedules,
+   * Deletes finished runs, each with its log, silent workers and old entries of the journal: at most `limit` of each at a time. Never schedules,
    * unfinished runs, and the runs of occurrences after their schedule's `coveredUntil`: a plan has to find these, or it would
    * fire them again.
    */
@@ -104,6 +106,18 @@ export interface Store {
   appendLogs(lines: readonly LogLine[]): Promise<void>
   /** By (attempt, number), ascending, those after `after`. */
   readLogs(request: LogPage): Promise<readonly StoredLogLine[]>
+
+  /**
+   * Writes a document if its stored version is `ifVersion`; null: if there is none. The store sets its version and instants. A value of
+   * null deletes it. If it is written, so is the entry, as one atom.
+   */
+  putDocument(document: NewDocument, ifVersion: number | null, entry?: NewJournalEntry): Promise<Swap>
+  /** By id, ascending, those after `afterId`. */
+  findDocuments(filter: DocumentFilter, page: DocumentPage): Promise<readonly Document[]>
+  /** Keeps entries, dated by the store's clock. One whose id is stored already is left as it is. */
+  appendJournal(entries: readonly NewJournalEntry[]): Promise<readonly AppendAnswer[]>
+  /** In the order asked for. One that comes in with somebody's transaction has the instant of its writing, not of their commit. */
+  readJournal(filter: JournalFilter, page: JournalPage): Promise<readonly JournalEntry[]>
 
   findSchedules(filter: ScheduleFilter, page: SchedulePage): Promise<readonly Schedule[]>
   /**
@@ -146,11 +160,12 @@ export function kindOfStore(store: Store): string {
 }
 
 /**
- * What may have happened: something about schedules, runs to claim, or held runs that were taken away. A fire that goes on as
- * expected is no news about its schedule: one that makes it due sooner is, and so is a plan that `isSteered`. And `forgotten`: the
- * store has lost something it had confirmed. Only stores that can notice say it, each to its own listeners, once for a loss.
+ * What may have happened: something about schedules, runs to claim, held runs that were taken away, or a document that was written. A
+ * fire that goes on as expected is no news about its schedule: one that makes it due sooner is, and so is a plan with an entry. And
+ * `forgotten`: the store has lost something it had confirmed. Only stores that can notice say it, each to its own listeners, once for
+ * a loss.
  */
-export type Hint = "schedules" | "runs" | "cancelled" | "forgotten"
+export type Hint = "schedules" | "runs" | "cancelled" | "documents" | "forgotten"
 
 export type Swap = { readonly outcome: "done"; readonly version: number } | { readonly outcome: "stale" }
 
@@ -262,13 +277,16 @@ export interface PruneRequest {
   readonly keepPerSchedule: number
   /** Workers silent for longer than this. */
   readonly silentForMs: number
-  /** For runs and for workers each; runs that stay don't use it up. */
+  /** Entries that were made longer ago than this. */
+  readonly journalOlderThanMs: number
+  /** For each kind; runs that stay don't use it up. */
   readonly limit: number
 }
 
 export interface Pruned {
   readonly runs: number
   readonly workers: number
+  readonly entries: number
 }
 
 export type LogLevel = "debug" | "info" | "warn" | "error"
@@ -293,6 +311,38 @@ export interface LogPage {
   readonly runId: string
   /** The last line of the page before. */
   readonly after: { readonly attempt: number; readonly number: number } | null
+  readonly limit: number
+}
+
+export interface DocumentFilter {
+  readonly kind: string
+  readonly ids?: readonly string[]
+}
+
+export interface DocumentPage {
+  readonly afterId: string | null
+  readonly limit: number
+}
+
+export type AppendAnswer = { readonly outcome: "done" } | Refused
+
+/** Every part given must hold; an empty list matches nothing. */
+export interface JournalFilter {
+  readonly subject?: string
+  /** Quick together with `subject`; alone, every entry may be looked at. */
+  readonly subjectId?: string
+  readonly actions?: readonly string[]
+  readonly by?: string
+}
+
+export interface JournalPage {
+  /** Within one instant by id, in the same direction. */
+  readonly order: "newest" | "oldest"
+  /** The last entry of the page before. */
+  readonly after: { readonly at: Instant; readonly id: string } | null
+  /** `from` itself is within, `until` is not. */
+  readonly from?: Instant
+  readonly until?: Instant
   readonly limit: number
 }
 

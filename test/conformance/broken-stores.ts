@@ -2,8 +2,10 @@ import { BROKEN_ALONE } from "./broken/alone.ts"
 import { BROKEN_APART } from "./broken/apart.ts"
 import { BROKEN_BOUNDED } from "./broken/bounded.ts"
 import type { BrokenStore } from "./broken/breaking.ts"
+import { BROKEN_DOCUMENTS } from "./broken/documents.ts"
 import { BROKEN_FENCED } from "./broken/fenced.ts"
 import { BROKEN_HINTS } from "./broken/hints.ts"
+import { BROKEN_JOURNAL } from "./broken/journal.ts"
 import { BROKEN_ONCE } from "./broken/once.ts"
 import { BROKEN_ONE_CLOCK } from "./broken/one-clock.ts"
 import { BROKEN_BY_PROCESS_LOCKS } from "./broken/process-locks.ts"
@@ -27,5 +29,7 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   ...BROKEN_QUIET,
   ...BROKEN_HINTS,
   ...BROKEN_APART,
+  ...BROKEN_DOCUMENTS,
+  ...BROKEN_JOURNAL,
   ...BROKEN_BY_PROCESS_LOCKS,
 ]

@@ -2,6 +2,7 @@ import assert from "node:assert/strict"
 import { test } from "vitest"
 import { deletionOf } from "../../src/core/plan.ts"
 import { defineTask } from "../../src/index.ts"
+import { anEntry } from "../../src/store/laws/factories.ts"
 import type { Hint, Store } from "../../src/store/store.ts"
 import { Fleet } from "../support/fleet.ts"
 
@@ -23,7 +24,7 @@ async function losingStore(fleet: Fleet) {
   return {
     async lose() {
       const [stored] = await fleet.store.findSchedules({}, { orderBy: "id", after: null, limit: 1 })
-      await fleet.store.fire([deletionOf(stored!)])
+      await fleet.store.fire([deletionOf(stored!, anEntry())])
     },
     async say(hint: Hint) {
       for (const tell of listeners) tell(hint)

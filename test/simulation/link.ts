@@ -82,6 +82,10 @@ export function linkTo(store: Store, context: LinkContext): Store {
     findSchedules: (...args) => call("findSchedules", () => store.findSchedules(...args)),
     findRuns: (...args) => call("findRuns", () => store.findRuns(...args)),
     readRuns: (...args) => call("readRuns", () => store.readRuns(...args)),
+    putDocument: (...args) => call("putDocument", () => store.putDocument(...args)),
+    findDocuments: (...args) => call("findDocuments", () => store.findDocuments(...args)),
+    appendJournal: (...args) => call("appendJournal", () => store.appendJournal(...args)),
+    readJournal: (...args) => call("readJournal", () => store.readJournal(...args)),
     count: (...args) => call("count", () => store.count(...args)),
     findWorkers: (...args) => call("findWorkers", () => store.findWorkers(...args)),
   }

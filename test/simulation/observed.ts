@@ -78,6 +78,6 @@ export function observed(store: Store, observer: Observer): Store {
 }
 
 /** By somebody, and not because it is finished. */
-function isDeletion({ progress, isSteered, runs }: FirePlan): boolean {
-  return progress === null && isSteered === true && runs.length === 0
+function isDeletion({ progress, entry, runs }: FirePlan): boolean {
+  return progress === null && entry !== undefined && runs.length === 0
 }

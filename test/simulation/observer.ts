@@ -68,7 +68,7 @@ export class Observer {
       )
       return
     }
-    if (plan.isSteered === true) this.#changedAt.set(known.id, this.#options.troubles.now)
+    if (plan.entry !== undefined) this.#changedAt.set(known.id, this.#options.troubles.now)
     // A run by hand is no occurrence, and whoever triggers a paused schedule means it.
     const occurrences = plan.runs.filter((run) => run.triggeredBy !== "manual")
     const runs = occurrences.filter((run) => run.state === "pending")

@@ -1,7 +1,7 @@
 import type { Hint, Store } from "belfry/store"
 import { expect, test } from "vitest"
 import { progressOf } from "../../src/core/plan.ts"
-import { aPlan, aSchedule } from "../../src/store/laws/factories.ts"
+import { anEntry, aPlan, aSchedule } from "../../src/store/laws/factories.ts"
 import { created, deleteSchedule } from "../../src/store/laws/steps.ts"
 
 export interface HintLab {
@@ -19,7 +19,7 @@ export function proveScheduleHints(open: () => Promise<HintLab>): void {
     expect(await hears()).toContain("schedules")
     // As a pause does: the schedule is due never.
     const progress = { ...progressOf(schedule), nextRunAt: null }
-    expect(await writer.fire([aPlan(schedule, { progress, isSteered: true })])).toEqual([
+    expect(await writer.fire([aPlan(schedule, { progress, entry: anEntry() })])).toEqual([
       { outcome: "done", created: [] },
     ])
     expect(await hears()).toContain("schedules")

@@ -10,6 +10,7 @@ import {
   aSkip,
   aWorker,
   MOMENT_MS,
+  pruned,
   SHORT_MS,
 } from "./factories.ts"
 import { lawCase } from "./law.ts"
@@ -48,7 +49,7 @@ export const BOUNDED_PRUNING = [
     for (const id of ["a", "b", "c"]) await store.heartbeat(aHeartbeat({ worker: aWorker({ id }) }))
     await lab.pass(3 * SHORT_MS)
 
-    assert.deepEqual(await store.prune(aPruning({ ...OLD, limit: 2 })), { runs: 2, workers: 2 })
+    assert.deepEqual(await store.prune(aPruning({ ...OLD, limit: 2 })), pruned({ runs: 2, workers: 2 }))
   }),
   lawCase("The newest are those that were completed last, whenever they were created", async (store, lab) => {
     for (const id of ["created first", "created last"]) {

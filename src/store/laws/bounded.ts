@@ -8,6 +8,7 @@ import { BOUNDED_MOVING } from "./bounded-moving.ts"
 import { BOUNDED_PAGES } from "./bounded-pages.ts"
 import { BOUNDED_PRUNING } from "./bounded-pruning.ts"
 import { BOUNDED_SCHEDULES } from "./bounded-schedules.ts"
+import { BOUNDED_DOCUMENTS } from "./documents.ts"
 import {
   aClaim,
   aHeartbeat,
@@ -20,6 +21,7 @@ import {
   MOMENT_MS,
   SHORT_MS,
 } from "./factories.ts"
+import { BOUNDED_JOURNAL } from "./journal.ts"
 import { type Law, lawCase } from "./law.ts"
 import { created, enqueued, idsOf, runById, several, sorted, withTimeEnough } from "./steps.ts"
 
@@ -195,5 +197,7 @@ export const BOUNDED: Law = {
     ...BOUNDED_FILTERS,
     ...BOUNDED_MOVING,
     ...BOUNDED_PRUNING,
+    ...BOUNDED_DOCUMENTS,
+    ...BOUNDED_JOURNAL,
   ],
 }

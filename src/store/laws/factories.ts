@@ -1,8 +1,10 @@
+import type { NewDocument } from "../../core/document.ts"
 import type { Instant } from "../../core/instant.ts"
+import type { NewJournalEntry } from "../../core/journal.ts"
 import { type FirePlan, progressOf } from "../../core/plan.ts"
 import type { NewRun } from "../../core/run.ts"
 import { concurrencyKeyOf, type Schedule } from "../../core/schedule.ts"
-import type { ClaimRequest, Heartbeat, HeldRun, LogLine, PruneRequest } from "../store.ts"
+import type { ClaimRequest, Heartbeat, HeldRun, LogLine, Pruned, PruneRequest } from "../store.ts"
 
 /** Records for tests: each call mentions only what matters, the rest is plain and valid. Ids are new at every call. */
 
@@ -123,9 +125,30 @@ export function aLogLine(runId: string, over: Partial<LogLine> = {}): LogLine {
   return { runId, attempt: 1, number: 1, level: "info", message: "A line", fields: null, agoMs: 0, ...over }
 }
 
+export function aDocument(over: Partial<NewDocument> = {}): NewDocument {
+  return { kind: "calendar", id: newId("document"), value: { days: [] }, ...over }
+}
+
+export function anEntry(over: Partial<NewJournalEntry> = {}): NewJournalEntry {
+  return {
+    ...{ id: newId("entry"), action: "paused", subject: "schedule", subjectId: "nightly" },
+    ...{ by: null, reason: null, before: null, after: null },
+    ...over,
+  }
+}
+
 /** Without more it deletes nothing. */
 export function aPruning(over: Partial<PruneRequest> = {}): PruneRequest {
-  return { olderThanMs: LONG_MS, keepPerSchedule: 0, silentForMs: LONG_MS, limit: 100, ...over }
+  return {
+    ...{ olderThanMs: LONG_MS, keepPerSchedule: 0, silentForMs: LONG_MS, journalOlderThanMs: LONG_MS },
+    limit: 100,
+    ...over,
+  }
+}
+
+/** What a prune answers that deleted only this. */
+export function pruned(over: Partial<Pruned> = {}): Pruned {
+  return { runs: 0, workers: 0, entries: 0, ...over }
 }
 
 /** 2026-03-27T07:00:00Z: any instant will do where nothing is due by it. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict"
 import { cancel, release, retry, succeed } from "../../core/run.ts"
+import { FENCED_DOCUMENTS } from "./documents.ts"
 import { aPlan, aRun, aSchedule } from "./factories.ts"
 import { FENCED_HEARTBEATS } from "./fenced-heartbeats.ts"
 import { type Law, lawCase } from "./law.ts"
@@ -240,5 +241,5 @@ export const FENCED: Law = {
   name: "Fenced",
   statement:
     "A change names the version, or the state and attempt, it was decided on. If the record has moved, nothing happens and the answer says so.",
-  cases: [...versions, ...steps, ...FENCED_HEARTBEATS],
+  cases: [...versions, ...steps, ...FENCED_HEARTBEATS, ...FENCED_DOCUMENTS],
 }

@@ -11,6 +11,7 @@ import {
   aWorker,
   LONG_MS,
   MOMENT_MS,
+  pruned,
   SHORT_MS,
 } from "./factories.ts"
 import { lawCase } from "./law.ts"
@@ -233,9 +234,9 @@ export const ONE_CLOCK_DUE = [
     await store.transition([retry({ ...revived, state: "cancelled" }, null)!])
     await lab.pass(2 * SHORT_MS)
 
-    const pruned = await store.prune(aPruning({ olderThanMs: 1, silentForMs: 1 }))
+    const answer = await store.prune(aPruning({ olderThanMs: 1, silentForMs: 1 }))
 
-    assert.deepEqual(pruned, { runs: 0, workers: 0 })
+    assert.deepEqual(answer, pruned())
     assert.ok(await runIfThere(store, waiting.id))
     assert.equal((await claimed(store, abandonedRun.id)).attempt, 2)
     assert.ok(await runIfThere(store, revived.id))

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict"
 import { DEFAULT_RETRY } from "../../core/backoff.ts"
 import { fail, succeed } from "../../core/run.ts"
+import { ONE_CLOCK_DOCUMENTS } from "./documents.ts"
 import {
   aClaim,
   aHeartbeat,
@@ -13,6 +14,7 @@ import {
   LONG_MS,
   SHORT_MS,
 } from "./factories.ts"
+import { ONE_CLOCK_JOURNAL } from "./journal.ts"
 import { type Law, lawCase } from "./law.ts"
 import { ONE_CLOCK_DUE } from "./one-clock-due.ts"
 import { ONE_CLOCK_DUE_AT } from "./one-clock-due-at.ts"
@@ -165,5 +167,5 @@ export const ONE_CLOCK: Law = {
   number: 2,
   name: "One clock",
   statement: '"Now" is the store\'s own clock, read inside the operation. Callers send durations.',
-  cases: [...dating, ...ONE_CLOCK_DUE, ...ONE_CLOCK_DUE_AT],
+  cases: [...dating, ...ONE_CLOCK_DUE, ...ONE_CLOCK_DUE_AT, ...ONE_CLOCK_DOCUMENTS, ...ONE_CLOCK_JOURNAL],
 }

@@ -16,7 +16,7 @@ import type {
   StoredLogLine,
   Worker,
 } from "../store.ts"
-import { aClaim, aHeartbeat, aWorker, heldRun, SHORT_MS } from "./factories.ts"
+import { aClaim, aHeartbeat, anEntry, aWorker, heldRun, SHORT_MS } from "./factories.ts"
 import type { Lab } from "./law.ts"
 
 /** The steps that cases have in common: each does what its name says, and fails if the store doesn't let it. */
@@ -96,7 +96,7 @@ export async function deleteSchedule(
   store: Store,
   { id, version }: Pick<Schedule, "id" | "version">,
 ): Promise<FireAnswer> {
-  const plan = { scheduleId: id, ifVersion: version, progress: null, runs: [], isSteered: true }
+  const plan = { scheduleId: id, ifVersion: version, progress: null, runs: [], entry: anEntry() }
   return (await store.fire([plan]))[0]!
 }
 

@@ -1,3 +1,5 @@
+import { WHOLE_DOCUMENTS } from "./documents.ts"
+import { WHOLE_JOURNAL } from "./journal.ts"
 import type { Law } from "./law.ts"
 import { WHOLE_CHANGES } from "./whole-changes.ts"
 import { WHOLE_COUNTS } from "./whole-counts.ts"
@@ -9,5 +11,13 @@ export const WHOLE: Law = {
   number: 1,
   name: "Whole",
   statement: "Each element of a call takes effect entirely or not at all.",
-  cases: [...WHOLE_RECORDS, ...WHOLE_CHANGES, ...WHOLE_PLANS, ...WHOLE_COUNTS, ...WHOLE_ENDS],
+  cases: [
+    ...WHOLE_RECORDS,
+    ...WHOLE_CHANGES,
+    ...WHOLE_PLANS,
+    ...WHOLE_COUNTS,
+    ...WHOLE_ENDS,
+    ...WHOLE_DOCUMENTS,
+    ...WHOLE_JOURNAL,
+  ],
 }

@@ -1,11 +1,13 @@
 import { BelfryError } from "../../core/errors.ts"
 import type { Instant } from "../../core/instant.ts"
+import type { NewJournalEntry } from "../../core/journal.ts"
 import type { FirePlan } from "../../core/plan.ts"
 import { isFinished, type NewRun, type RunChange } from "../../core/run.ts"
 import { NO_RUNS, type Schedule } from "../../core/schedule.ts"
 import { scheduleStateOf } from "../../core/schedule-state.ts"
 import { tallyOf } from "../../core/schedule-tally.ts"
 import type {
+  AppendAnswer,
   ClaimRequest,
   EnqueueAnswer,
   FireAnswer,
@@ -23,7 +25,9 @@ import { runCountsOf, scheduleCountsOf } from "../shared/counts.ts"
 import { isSooner } from "../shared/is-sooner.ts"
 import { isWantedSchedule, pageOfSchedules } from "../shared/schedule-pages.ts"
 import { claimRuns, nextClaimableAt } from "./claiming.ts"
+import { Documents } from "./documents.ts"
 import { pageOfRuns, pageOfWorkers, statesOfRuns } from "./finding.ts"
+import { Journal } from "./journal.ts"
 import { pageOfLog } from "./log.ts"
 import { Shelf } from "./shelf.ts"
 
@@ -34,6 +38,8 @@ import { Shelf } from "./shelf.ts"
  */
 export function createMemoryStore(clock: { now(): Instant }): Store {
   const shelf = new Shelf()
+  const documents = new Documents()
+  const journal = new Journal()
   const listeners = new Set<(hint: Hint) => void>()
   let isClosed = false
 
@@ -70,13 +76,15 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
         }
       }),
 
-    putSchedule: (schedule: Schedule, ifVersion: number | null) =>
-      operate(() => {
+    putSchedule: (schedule: Schedule, ifVersion: number | null, entry) =>
+      operate((now) => {
         const stored = shelf.schedules.get(schedule.id)
         if ((stored?.version ?? null) !== ifVersion) return { outcome: "stale" }
         jsonText(schedule.payload)
+        if (entry !== undefined) Journal.check(entry)
         const next = ++shelf.lastVersion
         shelf.schedules.set(schedule.id, { ...schedule, ...tallyOf(stored ?? NO_RUNS), version: next })
+        if (entry !== undefined) journal.add(entry, now)
         hint("schedules")
         return { outcome: "done", version: next }
       }),
@@ -84,12 +92,12 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
     fire: (plans: readonly FirePlan[]) =>
       operate((now) => {
         const before = plans.map((plan) => shelf.schedules.get(plan.scheduleId)?.nextRunAt ?? null)
-        const answers = eachApart(plans, (plan) => firePlan(shelf, plan, now), refused)
+        const answers = eachApart(plans, (plan) => firePlan({ shelf, journal }, plan, now), refused)
         if (answers.some((answer) => answer.outcome === "done" && answer.created.length > 0)) hint("runs")
         // Going on as expected is no news: everyone who would listen has read the schedule. Coming forward is, and so is a step
         // of an operator.
         const isNews = (plan: FirePlan, index: number) =>
-          plan.isSteered === true || isSooner(plan.progress?.nextRunAt ?? null, before[index]!)
+          plan.entry !== undefined || isSooner(plan.progress?.nextRunAt ?? null, before[index]!)
         if (plans.some(isNews)) hint("schedules")
         return answers
       }),
@@ -113,10 +121,37 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
         if (changes.some((change) => freesSomething(shelf, change))) hint("runs")
         return answers
       }),
-    prune: (request: PruneRequest) => operate((now) => shelf.prune(request, now)),
+    prune: (request: PruneRequest) =>
+      operate((now) => ({
+        ...shelf.prune(request, now),
+        entries: journal.prune(now - request.journalOlderThanMs, request.limit),
+      })),
 
     appendLogs: (lines: readonly LogLine[]) => operate((now) => shelf.appendLogs(lines, now)),
     readLogs: (page: LogPage) => operate(() => pageOfLog(shelf.logs.get(page.runId) ?? [], page)),
+
+    putDocument: (document, ifVersion, entry) =>
+      operate((now) => {
+        if (documents.versionOf(document) !== ifVersion) return { outcome: "stale" }
+        jsonText(document.value)
+        if (entry !== undefined) Journal.check(entry)
+        const version = ++shelf.lastVersion
+        documents.put(document, version, now)
+        if (entry !== undefined) journal.add(entry, now)
+        hint("documents")
+        return { outcome: "done", version }
+      }),
+    findDocuments: (filter, page) => operate(() => documents.page(filter, page)),
+    appendJournal: (entries) =>
+      operate((now) => {
+        const append = (entry: NewJournalEntry): AppendAnswer => {
+          Journal.check(entry)
+          journal.add(entry, now)
+          return { outcome: "done" }
+        }
+        return eachApart(entries, append, refused)
+      }),
+    readJournal: (filter, page) => operate(() => journal.page(filter, page)),
 
     findSchedules: (filter: ScheduleFilter, page) =>
       operate((now) => {
@@ -158,7 +193,11 @@ function addRun(shelf: Shelf, run: NewRun, now: Instant): EnqueueAnswer {
 }
 
 /** All of the plan, or nothing. */
-function firePlan(shelf: Shelf, plan: FirePlan, now: Instant): FireAnswer {
+function firePlan(
+  { shelf, journal }: { shelf: Shelf; journal: Journal },
+  plan: FirePlan,
+  now: Instant,
+): FireAnswer {
   const schedule = shelf.schedules.get(plan.scheduleId)
   if (schedule?.version !== plan.ifVersion) return { outcome: "stale" }
   const keys = plan.runs
@@ -168,10 +207,12 @@ function firePlan(shelf: Shelf, plan: FirePlan, now: Instant): FireAnswer {
     new Set(keys).size < keys.length || keys.some((key) => shelf.unfinished.holderOf(key) !== undefined)
   if (isHeld) return { outcome: "held" }
   for (const { payload } of plan.runs) jsonText(payload)
+  if (plan.entry !== undefined) Journal.check(plan.entry)
 
   if (plan.progress === null) shelf.schedules.delete(schedule.id)
   else shelf.schedules.set(schedule.id, { ...schedule, ...plan.progress, version: ++shelf.lastVersion })
   const answers = plan.runs.map((run) => shelf.addRun(run, now))
+  if (plan.entry !== undefined) journal.add(plan.entry, now)
   return {
     outcome: "done",
     created: answers.filter((answer) => answer.outcome === "created").map((answer) => answer.runId),

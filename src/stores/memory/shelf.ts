@@ -148,7 +148,7 @@ export class Shelf {
     return gone
   }
 
-  prune(request: PruneRequest, now: Instant): Pruned {
+  prune(request: PruneRequest, now: Instant): Omit<Pruned, "entries"> {
     const newestFirst = [...this.runs.values()]
       .filter((run) => run.completedAt !== null)
       .sort((a, b) => b.completedAt! - a.completedAt!)

@@ -1,9 +1,11 @@
 import { BelfryError } from "../../core/errors.ts"
+import type { NewJournalEntry } from "../../core/journal.ts"
 import type { FirePlan } from "../../core/plan.ts"
 import type { NewRun, RunChange } from "../../core/run.ts"
 import { noRunCounts } from "../../core/run-states.ts"
 import { noScheduleCounts } from "../../core/schedule-state.ts"
 import type {
+  AppendAnswer,
   EnqueueAnswer,
   FireAnswer,
   Hint,
@@ -22,12 +24,14 @@ import { rehearse } from "./rehearsal.ts"
 import { instantOf, ms, NOW } from "./rows.ts"
 import { Session } from "./session.ts"
 import { claimRuns } from "./statements/claiming.ts"
+import { findDocuments, putDocument } from "./statements/documents.ts"
 import { dueSchedules } from "./statements/due.ts"
 import { enqueueRuns } from "./statements/enqueuing.ts"
 import { countRuns, findRuns, findWorkers, readRuns } from "./statements/finding.ts"
 import { countSchedules, findSchedules } from "./statements/finding-schedules.ts"
 import { firePlans } from "./statements/firing.ts"
 import { beat } from "./statements/heartbeat.ts"
+import { appendEntries, readJournal } from "./statements/journal.ts"
 import { appendLines, readLines } from "./statements/logs.ts"
 import { prune } from "./statements/pruning.ts"
 import { putSchedule } from "./statements/schedules.ts"
@@ -131,14 +135,19 @@ function operations(ways: Ways): Omit<Store, "open" | "close" | "listen"> {
     return []
   }
 
+  async function appendJournal(entries: readonly NewJournalEntry[]): Promise<readonly AppendAnswer[]> {
+    await appendEntries(await ways.pool(), entries)
+    return entries.map(() => ({ outcome: "done" }))
+  }
+
   return {
     async now() {
       const [row] = await (await ways.pool()).rows(SELECT_NOW)
       return instantOf(row![0]!)
     },
 
-    async putSchedule(schedule, ifVersion) {
-      const answer = await putSchedule(await ways.pool(), schedule, ifVersion)
+    async putSchedule(schedule, ifVersion, entry) {
+      const answer = await putSchedule(await ways.pool(), schedule, ifVersion, entry)
       if (answer.outcome === "done") await ways.tell(["schedules"])
       return answer
     },
@@ -159,6 +168,15 @@ function operations(ways: Ways): Omit<Store, "open" | "close" | "listen"> {
       await apart(lines, append, () => null)
     },
     readLogs: async (page) => readLines(await ways.pool(), page),
+
+    async putDocument(document, ifVersion, entry) {
+      const answer = await putDocument(await ways.pool(), document, ifVersion, entry)
+      if (answer.outcome === "done") await ways.tell(["documents"])
+      return answer
+    },
+    findDocuments: async (filter, page) => findDocuments(await ways.pool(), filter, page),
+    appendJournal: (entries) => apart(entries, appendJournal, refused),
+    readJournal: async (filter, page) => readJournal(await ways.pool(), filter, page),
 
     findSchedules: async (filter, page) => findSchedules(await ways.pool(), filter, page),
     findRuns: async (filter, page) => findRuns(await ways.pool(), filter, page),

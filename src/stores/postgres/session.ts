@@ -1,11 +1,11 @@
 import type { Hint } from "../../store/store.ts"
+import { TOLD } from "../shared/told.ts"
 import type { Pool, PoolClient, Queryable, SingleClient } from "./client.ts"
 import { type Database, isAnswered, type Runner, type Waiting } from "./database.ts"
 import type { Row } from "./rows.ts"
 
 const RECONNECT_MIN_MS = 200
 const RECONNECT_MAX_MS = 5_000
-const HINTS: readonly Hint[] = ["schedules", "runs", "cancelled"]
 
 /**
  * A connection that is reserved: heartbeats go over it, so that tasks that use up the pool can't keep a worker from saying
@@ -108,7 +108,7 @@ export class Session {
     // Nothing on the server can make it wait: no statement is under way here that would outlive its connection.
     await this.#database.by(client.query({ text: `listen "${this.#channel}"` }), endsAt)
     this.#delayMs = RECONNECT_MIN_MS
-    for (const hint of HINTS) this.tell(hint)
+    for (const hint of TOLD) this.tell(hint)
     return client
   }
 
@@ -140,7 +140,8 @@ export class Session {
     client.on("error", onLost)
     client.on("end", onLost)
     client.on("notification", ({ channel, payload }) => {
-      if (channel === this.#channel && HINTS.includes(payload as Hint)) this.tell(payload as Hint)
+      if (channel === this.#channel && (TOLD as readonly unknown[]).includes(payload))
+        this.tell(payload as Hint)
     })
   }
 

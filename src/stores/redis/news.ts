@@ -1,9 +1,7 @@
 import type { Hint } from "../../store/store.ts"
+import { TOLD } from "../shared/told.ts"
 import type { RedisClient, RedisOptions, Waiting } from "./client.ts"
 import type { Connection } from "./connection.ts"
-
-/** What scripts publish. */
-const HINTS: readonly Hint[] = ["schedules", "runs", "cancelled"]
 
 /**
  * A connection that dies without a word (a firewall forgot it, its host is gone) stays open on this side and hears nothing for
@@ -96,7 +94,7 @@ export class News {
     }
     if (this.#subscriber !== subscriber) return
     if (isNew) this.onConnected()
-    if (isNew) this.#tellWords(HINTS)
+    if (isNew) this.#tellWords(TOLD)
     this.#setTimer(CHECK_EVERY_MS, () => void this.#follow(subscriber, { isNew: false }))
   }
 
@@ -113,7 +111,7 @@ export class News {
   }
 
   #tellWords(words: readonly string[]): void {
-    for (const hint of HINTS) if (words.includes(hint)) this.tell(hint)
+    for (const hint of TOLD) if (words.includes(hint)) this.tell(hint)
   }
 }
 

@@ -14,12 +14,14 @@ import { scriptOf } from "./script.ts"
 import { claimRuns } from "./scripts/claiming.ts"
 import { completeLists } from "./scripts/completing-lists.ts"
 import { countRuns } from "./scripts/counting-runs.ts"
+import { findDocuments, putDocument } from "./scripts/documents.ts"
 import { dueSchedules } from "./scripts/due.ts"
 import { enqueueRuns } from "./scripts/enqueuing.ts"
 import { findRuns } from "./scripts/finding-runs.ts"
 import { countSchedules, findSchedules } from "./scripts/finding-schedules.ts"
 import { firePlans } from "./scripts/firing.ts"
 import { beat, findWorkers } from "./scripts/heartbeat.ts"
+import { appendEntries, readJournal } from "./scripts/journal.ts"
 import { appendLines, readLines } from "./scripts/logs.ts"
 import { prune } from "./scripts/pruning.ts"
 import { readRuns } from "./scripts/reading-runs.ts"
@@ -52,9 +54,9 @@ export function createRedisStore(
       return async () => stop()
     },
 
-    async putSchedule(schedule, ifVersion) {
+    async putSchedule(schedule, ifVersion, entry) {
       const { connection, memory } = await door.opened()
-      const swap = await putSchedule(connection, schedule, ifVersion)
+      const swap = await putSchedule(connection, schedule, ifVersion, entry)
       if (swap.outcome === "done") memory.saw(swap.version)
       return swap
     },
@@ -101,6 +103,19 @@ export function createRedisStore(
       await sendApart(lines, append, () => null)
     },
     readLogs: async (page) => readLines(await reach(), page),
+
+    async putDocument(document, ifVersion, entry) {
+      const { connection, memory } = await door.opened()
+      const swap = await putDocument(connection, document, ifVersion, entry)
+      if (swap.outcome === "done") memory.saw(swap.version)
+      return swap
+    },
+    findDocuments: async (filter, page) => findDocuments(await reach(), filter, page),
+    async appendJournal(entries) {
+      const connection = await reach()
+      return sendApart(entries, (some) => appendEntries(connection, some), refused)
+    },
+    readJournal: async (filter, page) => readJournal(await reach(), filter, page),
 
     findSchedules: async (filter, page) => findSchedules(await reach(), filter, page),
     findRuns: async (filter, page) => findRuns(await reach(), filter, page),

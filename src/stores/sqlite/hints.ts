@@ -1,6 +1,7 @@
 import type { Hint } from "../../store/store.ts"
+import { TOLD } from "../shared/told.ts"
 import type { Connection, Waiting } from "./connection.ts"
-import { type News, readNews, type Told } from "./statements/news.ts"
+import { type News, readNews } from "./statements/news.ts"
 
 /** How often the file is looked at for other processes' commits, while somebody listens: a read of shared memory. */
 const WATCH_EVERY_MS = 100
@@ -66,7 +67,7 @@ export class Hints {
       const news = readNews(connection)
       const before = this.#seen?.news ?? news
       this.#seen = { dataVersion, news }
-      for (const hint of HINTS) if (news[hint] !== before[hint]) this.#call(hint)
+      for (const hint of TOLD) if (news[hint] !== before[hint]) this.#call(hint)
     } catch {
       // A file that can't be read now is the next call's fault to tell. A hint that was lost costs only speed (law 11).
     }
@@ -83,9 +84,7 @@ export class Hints {
   }
 }
 
-const HINTS: readonly Told[] = ["schedules", "runs", "cancelled"]
-
 function added(news: News, hints: readonly Hint[]): News {
-  const count = (hint: Told) => news[hint] + (hints.includes(hint) ? 1 : 0)
-  return { schedules: count("schedules"), runs: count("runs"), cancelled: count("cancelled") }
+  const counts = TOLD.map((hint) => [hint, news[hint] + (hints.includes(hint) ? 1 : 0)])
+  return Object.fromEntries(counts) as News
 }

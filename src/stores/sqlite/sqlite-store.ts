@@ -1,10 +1,12 @@
 import { BelfryError } from "../../core/errors.ts"
 import type { Instant } from "../../core/instant.ts"
+import type { NewJournalEntry } from "../../core/journal.ts"
 import type { FirePlan } from "../../core/plan.ts"
 import type { NewRun, RunChange } from "../../core/run.ts"
 import { noRunCounts } from "../../core/run-states.ts"
 import { noScheduleCounts } from "../../core/schedule-state.ts"
 import type {
+  AppendAnswer,
   Claimed,
   ClaimRequest,
   EnqueueAnswer,
@@ -22,12 +24,14 @@ import { Connection, type ConnectionOptions, type Waiting } from "./connection.t
 import { type Driver, loadDriver } from "./driver.ts"
 import { Hints } from "./hints.ts"
 import { claimRuns, isAnythingDue, nextClaimableAt, readQueues } from "./statements/claiming.ts"
+import { findDocuments, putDocument } from "./statements/documents.ts"
 import { dueNothing, dueSchedules } from "./statements/due.ts"
 import { enqueueRun } from "./statements/enqueuing.ts"
 import { countRuns, findRuns, findWorkers, readRuns } from "./statements/finding.ts"
 import { countSchedules, findSchedules } from "./statements/finding-schedules.ts"
 import { firePlans } from "./statements/firing.ts"
 import { beat } from "./statements/heartbeat.ts"
+import { addEntry, pruneJournal, readJournal } from "./statements/journal.ts"
 import { appendLines, readLines } from "./statements/logs.ts"
 import { addNews } from "./statements/news.ts"
 import { FROM_THE_OLDEST, type Place, pruneRuns, pruneWorkers } from "./statements/pruning.ts"
@@ -90,6 +94,12 @@ export function createSqliteStore(
       return []
     })
 
+  const appendEntries = (entries: readonly NewJournalEntry[]): Promise<readonly AppendAnswer[]> =>
+    write((connection, now) => {
+      for (const entry of entries) addEntry(connection, entry, now)
+      return entries.map(() => ({ outcome: "done" }))
+    })
+
   async function read<T>(work: (connection: Connection, now: Instant) => T): Promise<T> {
     const connection = await door.connection()
     return connection.read((now) => work(connection, now))
@@ -110,9 +120,9 @@ export function createSqliteStore(
       return async () => stop()
     },
 
-    putSchedule: (schedule, ifVersion) =>
-      tell((connection) => {
-        const answer = putSchedule(connection, schedule, ifVersion)
+    putSchedule: (schedule, ifVersion, entry) =>
+      tell((connection, now) => {
+        const answer = putSchedule(connection, schedule, { ifVersion, entry, now })
         return { answer, news: answer.outcome === "done" ? ["schedules"] : [] }
       }),
     async dueSchedules(request) {
@@ -136,6 +146,15 @@ export function createSqliteStore(
       await sendApart(lines, append, () => null)
     },
     readLogs: (page) => read((connection) => readLines(connection, page)),
+
+    putDocument: (document, ifVersion, entry) =>
+      tell((connection, now) => {
+        const answer = putDocument(connection, document, { ifVersion, entry, now })
+        return { answer, news: answer.outcome === "done" ? ["documents"] : [] }
+      }),
+    findDocuments: (filter, page) => read((connection) => findDocuments(connection, filter, page)),
+    appendJournal: (entries) => sendApart(entries, appendEntries, refused),
+    readJournal: (filter, page) => read((connection) => readJournal(connection, filter, page)),
 
     findSchedules: (filter, page) => read((connection, now) => findSchedules(connection, filter, page, now)),
     findRuns: (filter, page) => read((connection) => findRuns(connection, filter, page)),
@@ -163,6 +182,7 @@ async function prune(
   request: PruneRequest,
 ): Promise<Pruned> {
   const workers = await write((connection, now) => pruneWorkers(connection, request, now))
+  const entries = await write((connection, now) => pruneJournal(connection, request, now))
   let runs = 0
   for (let place: Place | null = FROM_THE_OLDEST; place !== null && runs < request.limit; ) {
     const from: Place = place
@@ -173,7 +193,7 @@ async function prune(
     place = bite.next
     await new Promise((resolve) => setImmediate(resolve))
   }
-  return { runs, workers }
+  return { runs, workers, entries }
 }
 
 /** Opens the file once, however many ask at once; after a fault it is tried again, after `close` never. */

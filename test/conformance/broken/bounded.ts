@@ -1,5 +1,6 @@
 import { isFinished, type Run, type Store, type StoredLogLine } from "belfry/store"
 import { release } from "../../../src/core/run.ts"
+import { pruned } from "../../../src/store/laws/factories.ts"
 import { BROKEN_PAGES } from "./bounded-pages.ts"
 import { BROKEN_BOUNDED_SCHEDULES } from "./bounded-schedules.ts"
 import { allRuns, allWorkers, broken, findRun, hiding, reading } from "./breaking.ts"
@@ -100,7 +101,7 @@ const limits = [
         limit: 1_000,
       })
       const { runs } = await store.prune(request)
-      return { runs, workers }
+      return pruned({ runs, workers })
     },
   })),
   broken(9, "prune has one limit for runs and workers together", (store) => ({
@@ -108,7 +109,7 @@ const limits = [
       const { runs } = await store.prune({ ...request, silentForMs: Number.MAX_SAFE_INTEGER })
       const rest = { ...request, olderThanMs: Number.MAX_SAFE_INTEGER, limit: request.limit - runs }
       const { workers } = await store.prune(rest)
-      return { runs, workers }
+      return pruned({ runs, workers })
     },
   })),
   broken(9, "prune keeps those created last", (store) => keepingCreatedLast(store)),
@@ -127,7 +128,7 @@ const limits = [
   broken(9, "prune keeps the runs of all occurrences, settled or not", (store) => ({
     async prune(request) {
       const hasOccurrences = (await allRuns(store)).some((run) => (run.scheduledFor ?? 0) > 0)
-      return hasOccurrences ? { runs: 0, workers: 0 } : store.prune(request)
+      return hasOccurrences ? pruned() : store.prune(request)
     },
   })),
   broken(9, "runs of no schedule are kept for ever", (store) => {
@@ -135,7 +136,7 @@ const limits = [
     return {
       async prune(request) {
         for (const run of await allRuns(store)) if (run.scheduleId === null) loose.add(run.id)
-        return request.keepPerSchedule > 0 ? { runs: 0, workers: 0 } : store.prune(request)
+        return request.keepPerSchedule > 0 ? pruned() : store.prune(request)
       },
     }
   }),
@@ -195,7 +196,7 @@ function keepingTogether(store: Store): Partial<Store> {
         .filter((run) => run.scheduleId !== null)
         .slice(request.keepPerSchedule)
       for (const run of doomed) gone.add(run.id)
-      return { runs: doomed.length, workers: 0 }
+      return pruned({ runs: doomed.length, workers: 0 })
     },
     ...hiding(store, gone),
   }
@@ -209,7 +210,7 @@ function keepingCreatedLast(store: Store): Partial<Store> {
       if (request.keepPerSchedule === 0) return store.prune(request)
       const own = (await allRuns(store)).filter((run) => run.scheduleId === "s1" && run.completedAt !== null)
       for (const run of own.slice(request.keepPerSchedule)) gone.add(run.id)
-      return { runs: gone.size, workers: 0 }
+      return pruned({ runs: gone.size, workers: 0 })
     },
     ...hiding(store, gone),
   }

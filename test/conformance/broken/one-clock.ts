@@ -1,4 +1,5 @@
 import { aPlan, type Instant, isFinished, type Run, type Store } from "belfry/store"
+import { pruned } from "../../../src/store/laws/factories.ts"
 import { allRuns, type BrokenStore, broken, findRun, hiding, type Skewed, writing } from "./breaking.ts"
 import { BROKEN_DUE_AT } from "./due-at.ts"
 
@@ -258,7 +259,7 @@ function pruning(store: Store, isDoomed: (run: Run, oldest: Instant) => boolean)
       const doomed = (await allRuns(store)).filter((run) => !gone.has(run.id) && isDoomed(run, oldest))
       for (const run of doomed) gone.add(run.id)
       const { workers } = await store.prune({ ...request, olderThanMs: Number.MAX_SAFE_INTEGER })
-      return { runs: doomed.length, workers }
+      return pruned({ runs: doomed.length, workers })
     },
     ...hiding(store, gone),
   }

@@ -1,4 +1,5 @@
 import { isAlreadyMade } from "../../../src/core/run.ts"
+import { pruned } from "../../../src/store/laws/factories.ts"
 import { createMemoryStore } from "../../../src/stores/memory/memory-store.ts"
 import { allWorkers, type BrokenStore, broken, each, findRun, findSchedule } from "./breaking.ts"
 import { BROKEN_LOG_IDENTITY } from "./logs.ts"
@@ -148,7 +149,7 @@ export const BROKEN_REPEATABLE = [
   broken(8, "pruning counts what it was asked for", (store) => ({
     async prune(request) {
       await store.prune(request)
-      return { runs: request.limit, workers: 1 }
+      return pruned({ runs: request.limit, workers: 1 })
     },
   })),
 ]

@@ -2,8 +2,10 @@ import type { Store } from "belfry/store"
 import { succeed } from "../../../src/core/run.ts"
 import {
   aClaim,
+  aDocument,
   aHeartbeat,
   aLogLine,
+  anEntry,
   aPlan,
   aPruning,
   aRun,
@@ -28,6 +30,10 @@ export const CALLS: Readonly<Record<Exclude<keyof Store, "open" | "close" | "lis
   findSchedules: (store) => store.findSchedules({}, { orderBy: "id", after: null, limit: 1 }),
   findRuns: (store) => store.findRuns({}, { orderBy: "createdAt", after: null, limit: 1 }),
   readRuns: (store) => store.readRuns(["r"]),
+  putDocument: (store) => store.putDocument(aDocument(), null, anEntry()),
+  findDocuments: (store) => store.findDocuments({ kind: "calendar" }, { afterId: null, limit: 1 }),
+  appendJournal: (store) => store.appendJournal([anEntry()]),
+  readJournal: (store) => store.readJournal({}, { order: "newest", after: null, limit: 1 }),
   count: (store) => store.count({ runs: {}, schedules: {}, limit: 1 }),
   findWorkers: (store) => store.findWorkers({ afterId: null, limit: 1 }),
 }

@@ -14,6 +14,7 @@ import {
   aRunOf,
   aSchedule,
   aWorker,
+  pruned,
 } from "../../../src/store/laws/factories.ts"
 import { created, deleteSchedule, running } from "../../../src/store/laws/steps.ts"
 import { aFreshStore } from "./scratch.ts"
@@ -110,7 +111,7 @@ test("nothing is left of a deleted schedule, its pruned runs, and workers that l
   await store.heartbeat(aHeartbeat({ worker: aWorker({ id: "w" }), isLeaving: true }))
   await new Promise((resolve) => setTimeout(resolve, 5))
 
-  assert.deepEqual(await store.prune(aPruning({ olderThanMs: 1 })), { runs: 2, workers: 0 })
+  assert.deepEqual(await store.prune(aPruning({ olderThanMs: 1 })), pruned({ runs: 2, workers: 0 }))
   await store.claim(aClaim())
 
   const keys = (await client.keys(`${prefix}*`)).sort()

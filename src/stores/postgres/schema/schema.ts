@@ -2,10 +2,12 @@ import { ADD } from "./add.ts"
 import { CANCEL_UNFINISHED } from "./cancel-unfinished.ts"
 import { CHANGE } from "./change.ts"
 import { CLAIM } from "./claim.ts"
+import { DOCUMENTS } from "./documents.ts"
 import { DUE } from "./due.ts"
 import { ENDS } from "./ends.ts"
 import { EXTEND } from "./extend.ts"
 import { FIRE } from "./fire.ts"
+import { JOURNAL } from "./journal.ts"
 import { PRUNE } from "./prune.ts"
 
 const CHANGES = `
@@ -23,6 +25,8 @@ const CHANGES = `
 export const NEWEST_MIGRATION = [
   CHANGES,
   ENDS,
+  DOCUMENTS,
+  JOURNAL,
   CANCEL_UNFINISHED,
   DUE,
   FIRE,

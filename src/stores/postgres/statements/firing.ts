@@ -3,9 +3,11 @@ import type { FireAnswer, Hint } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
 import { isHeldByOthers, isTaken } from "../faults.ts"
 import { listsOf } from "../lists.ts"
+import type { Row } from "../rows.ts"
 import { NEW_RUN_PARAMETERS, newRunLists } from "../run-lists.ts"
 import { FIRE_PLAN } from "../schedule-rows.ts"
 import { named } from "../schema/engine-function.ts"
+import { entryLists, insertEntries } from "./journal.ts"
 
 /** The plans, their runs, and which plan each run is of. */
 export const FIRE_PARAMETERS = FIRE_PLAN.length + NEW_RUN_PARAMETERS + 1
@@ -14,6 +16,19 @@ const PARAMETERS = Array.from({ length: FIRE_PARAMETERS }, (_, index) => `$${ind
 export const FIRE = `
   select f.plan, f.is_going, f.is_standing, f.created, f.is_sooner
   from belfry.${named("fire")}(${PARAMETERS}) as f`
+
+/** The same, with the entries of plans that happen: which plan each is of, and the entry. */
+const FIRE_WITH_ENTRIES = `
+  with fired as materialized (${FIRE}
+  ),
+  entries as (${insertEntries(
+    FIRE_PARAMETERS + 2,
+    `join fired on fired.is_going and fired.plan = ($${FIRE_PARAMETERS + 1}::bigint[])[e.place]`,
+  )}
+  )
+  select fired.plan, fired.is_going, fired.is_standing, fired.created, fired.is_sooner
+  from fired
+  order by fired.plan`
 
 export const NO_PLANS = Array.from({ length: FIRE_PARAMETERS }, () => null)
 
@@ -52,7 +67,7 @@ function hasTwins({ runs }: FirePlan): boolean {
 async function fireTogether(runner: Runner, plans: readonly FirePlan[]): Promise<Fired> {
   if (plans.length === 0) return { answers: [], news: [] }
   try {
-    return firedOf(await runner.rows(FIRE, valuesOf(plans)), plans)
+    return firedOf(await sendPlans(runner, plans), plans)
   } catch (error) {
     const { cause } = error as Error
     const isHeld = isHeldByOthers(cause)
@@ -67,6 +82,18 @@ async function fireTogether(runner: Runner, plans: readonly FirePlan[]): Promise
   const fired: Fired[] = []
   for (const plan of plans) fired.push(await fireTogether(runner, [plan]))
   return { answers: fired.flatMap(({ answers }) => answers), news: fired.flatMap(({ news }) => news) }
+}
+
+function sendPlans(runner: Runner, plans: readonly FirePlan[]): Promise<readonly Row[]> {
+  const withEntry = plans.flatMap(({ entry }, index) =>
+    entry === undefined ? [] : [{ entry, plan: index + 1 }],
+  )
+  if (withEntry.length === 0) return runner.rows(FIRE, valuesOf(plans))
+  return runner.rows(FIRE_WITH_ENTRIES, [
+    ...valuesOf(plans),
+    withEntry.map(({ plan }) => plan),
+    ...entryLists(withEntry.map(({ entry }) => entry)),
+  ])
 }
 
 function valuesOf(plans: readonly FirePlan[]): readonly unknown[] {
@@ -84,13 +111,13 @@ function onceEach(runs: FirePlan["runs"]): FirePlan["runs"] {
   return runs.filter(({ id }) => !ids.has(id) && ids.add(id))
 }
 
-function firedOf(rows: readonly (readonly (string | null)[])[], plans: readonly FirePlan[]): Fired {
+function firedOf(rows: readonly Row[], plans: readonly FirePlan[]): Fired {
   const news = new Set<Hint>()
   const answers = rows.map(([, isGoing, isStanding, ids, isSooner], index): FireAnswer => {
     if (isGoing === "f") return { outcome: isStanding === "t" ? "held" : "stale" }
     const created = ids === null ? [] : (JSON.parse(ids!) as string[])
     if (created.length > 0) news.add("runs")
-    if (isSooner === "t" || plans[index]!.isSteered === true) news.add("schedules")
+    if (isSooner === "t" || plans[index]!.entry !== undefined) news.add("schedules")
     return { outcome: "done", created }
   })
   return { answers, news: [...news] }

@@ -2,6 +2,7 @@ import type { Pruned, PruneRequest } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
 import { CLOCK, instantOf, ms, spanFrom } from "../rows.ts"
 import { named } from "../schema/engine-function.ts"
+import { pruneJournal } from "./journal.ts"
 
 const PRUNE_RUNS = `
   select f.deleted, f.run_id, ${ms("f.completed_at")}
@@ -23,7 +24,7 @@ const PRUNE_WORKERS = `
 const BITE = 500
 
 export async function prune(runner: Runner, request: PruneRequest): Promise<Pruned> {
-  const { olderThanMs, keepPerSchedule, silentForMs, limit } = request
+  const { olderThanMs, keepPerSchedule, silentForMs, journalOlderThanMs, limit } = request
   let runs = 0
   let place = { at: FROM_THE_OLDEST, id: "" }
   while (runs < limit) {
@@ -35,7 +36,8 @@ export async function prune(runner: Runner, request: PruneRequest): Promise<Prun
     place = { at: instantOf(last[2]!), id: last[1]! }
   }
   const workers = await runner.rows(PRUNE_WORKERS, [silentForMs, limit])
-  return { runs, workers: workers.length }
+  const entries = await pruneJournal(runner, journalOlderThanMs, limit)
+  return { runs, workers: workers.length, entries }
 }
 
 /** Year 1: before anything that was completed. */

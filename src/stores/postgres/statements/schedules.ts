@@ -1,9 +1,11 @@
 import { isEdited } from "../../../core/edits.ts"
+import type { NewJournalEntry } from "../../../core/journal.ts"
 import type { Schedule } from "../../../core/schedule.ts"
 import type { Swap } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
 import { instantFrom } from "../rows.ts"
 import { DEFINITION_COLUMNS, definitionValues, progressValues } from "../schedule-rows.ts"
+import { entryLists, insertEntries } from "./journal.ts"
 
 const COLUMNS = `id, revision, created_at, updated_at, declared_as, ${DEFINITION_COLUMNS}, next_run_at, covered_until,
     overrides, paused, fired_count, last_error, finished_at, unsettled, version`
@@ -25,24 +27,35 @@ const INSERT_SCHEDULE = `
     delete from belfry.ends as e
     where e.schedule_id = $1
       and not exists (select 1 from belfry.schedules as s where s.id = $1)
+  ),
+  written as (
+    insert into belfry.schedules (${COLUMNS})
+    values (${values("null")})
+    on conflict (id) do nothing
+    returning version
+  ),
+  entry as (${insertEntries(26, "cross join written")}
   )
-  insert into belfry.schedules (${COLUMNS})
-  values (${values("null")})
-  on conflict (id) do nothing
-  returning version`
+  select version from written`
 
 // Edits by SQL that the writer has read and left as they are still wait for a plan.
 const UPDATE_SCHEDULE = `
-  update belfry.schedules
-  set (${COLUMNS}) = row (${values("case when $27 then unsettled end")})
-  where id = $1
-    and version = $26
-  returning version`
+  with written as (
+    update belfry.schedules
+    set (${COLUMNS}) = row (${values("case when $27 then unsettled end")})
+    where id = $1
+      and version = $26
+    returning version
+  ),
+  entry as (${insertEntries(28, "cross join written")}
+  )
+  select version from written`
 
 export async function putSchedule(
   runner: Runner,
   schedule: Schedule,
   ifVersion: number | null,
+  entry: NewJournalEntry | undefined,
 ): Promise<Swap> {
   const { id, revision, createdAt, updatedAt, declaredAs } = schedule
   const given = [
@@ -50,9 +63,10 @@ export async function putSchedule(
     ...definitionValues(schedule),
     ...progressValues(schedule),
   ]
+  const entries = entryLists(entry === undefined ? [] : [entry])
   const [row] =
     ifVersion === null
-      ? await runner.rows(INSERT_SCHEDULE, given)
-      : await runner.rows(UPDATE_SCHEDULE, [...given, ifVersion, isEdited(schedule)])
+      ? await runner.rows(INSERT_SCHEDULE, [...given, ...entries])
+      : await runner.rows(UPDATE_SCHEDULE, [...given, ifVersion, isEdited(schedule), ...entries])
   return row === undefined ? { outcome: "stale" } : { outcome: "done", version: Number(row[0]) }
 }

@@ -34,6 +34,17 @@ local function count_in(stored)
   return count and count >= 0 and count < 2 ^ 53 and count % 1 == 0 and count
 end
 
+-- By their bytes, as Redis orders members: Lua's own comparison is by the server's language.
+local function is_less(a, b)
+  for place = 1, math.min(#a, #b) do
+    local x, y = string.byte(a, place), string.byte(b, place)
+    if x ~= y then
+      return x < y
+    end
+  end
+  return #a < #b
+end
+
 -- Nothing is sent as '', a text with a '=' before it.
 local function text_of(value)
   return value ~= '' and string.sub(value, 2)

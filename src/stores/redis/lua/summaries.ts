@@ -24,17 +24,6 @@ export const SUMMARIES = `
 local SUMMARY = { ${SUMMARY_FIELDS.map((field) => `'${field}'`).join(", ")} }
 local IS_TEXT = { message = true, error = true }
 
--- By their bytes, as Redis orders members: Lua's own comparison is by the server's language.
-local function is_less(a, b)
-  for place = 1, math.min(#a, #b) do
-    local x, y = string.byte(a, place), string.byte(b, place)
-    if x ~= y then
-      return x < y
-    end
-  end
-  return #a < #b
-end
-
 -- The fields by their names, and as a list of names and values; nothing if there is no such run.
 local function read_summary(id)
   local values = fields_in(RUNS .. id, unpack(SUMMARY))

@@ -1,6 +1,8 @@
 import type { FirePlan } from "../../../core/plan.ts"
 import type { FireAnswer } from "../../../store/store.ts"
 import type { Connection } from "../connection.ts"
+import { entryArgs } from "../entry-args.ts"
+import { ENTRY_ARGS, JOURNAL } from "../lua/journal.ts"
 import { NEW_RUNS } from "../lua/new-runs.ts"
 import { PROGRESS } from "../lua/progress.ts"
 import { RUNS } from "../lua/runs.ts"
@@ -10,20 +12,21 @@ import { pushProgress } from "../schedule-rows.ts"
 import { answeringOnce, answersOf, SLICE, scriptOf } from "../script.ts"
 
 // Arguments: how many plans, and the kinds of their runs; of each plan the schedule, the version it is based on, how many runs,
-// whether an operator took the step, the progress, and the runs.
+// whether it has an entry, the progress, the runs, and the entry if it has one.
 // Answers each plan by 1: all its runs are new; 0: stale; -1: held; or by the list of those that are new.
 const FIRE = scriptOf(
   RUNS,
   NEW_RUNS,
   SCHEDULES,
   PROGRESS,
+  JOURNAL,
   `
 local PLAN_HEAD = 4
 local DUE = prefix .. ':due'
 local version = call('INCRBY', prefix .. ':versions', ARGV[1]) - ARGV[1]
-local has_runs, has_sooner, has_steered = false, false, false
+local has_runs, has_sooner, has_entries = false, false, false
 
-local plans, runs = {}, {}
+local plans, runs, entries = {}, {}, {}
 local at, last = read_new_kinds(2), #ARGV
 while at <= last do
   plans[#plans + 1] = at
@@ -32,6 +35,10 @@ while at <= last do
   for _ = 1, length do
     runs[#runs + 1] = at
     at = end_of(at)
+  end
+  if ARGV[plans[#plans] + 3] == '1' then
+    entries[#plans] = at
+    at = at + ${ENTRY_ARGS}
   end
 end
 ask_about(runs)
@@ -85,7 +92,7 @@ local function add_new(at, length, count)
   return #created == length and 1 or created, last and fields_of_count(count + runs, last) or {}
 end
 
-local function fire(at)
+local function fire(at, entry_at)
   local id, length, progress = ARGV[at], tonumber(ARGV[at + 2]), at + PLAN_HEAD
   local key, first = schedule_key(id), progress + PROGRESS_ARGS
   version = version + 1
@@ -98,16 +105,19 @@ local function fire(at)
   end
   local answer, counted = add_new(first, length, number_or(stored[3], 0))
   advance(id, key, progress, stored[2], counted)
-  has_steered = has_steered or ARGV[at + 3] == '1'
+  if entry_at then
+    add_entry(entry_at, now_ms())
+    has_entries = true
+  end
   return answer
 end
 
 local answers = {}
 for index, place in ipairs(plans) do
-  answers[index] = fire(place)
+  answers[index] = fire(place, entries[index])
 end
 write_places()
-local has_schedules = has_sooner or has_steered
+local has_schedules = has_sooner or has_entries
 if has_runs or has_schedules then
   call('PUBLISH', prefix .. ':news', (has_schedules and 'schedules ' or '') .. (has_runs and 'runs' or ''))
 end
@@ -145,9 +155,10 @@ function slicesOfPlans(plans: readonly FirePlan[]): readonly (readonly FirePlan[
 }
 
 function pushPlan(args: (string | number)[], newRuns: NewRunArgs, plan: FirePlan): void {
-  args.push(plan.scheduleId, plan.ifVersion, plan.runs.length, plan.isSteered === true ? 1 : 0)
+  args.push(plan.scheduleId, plan.ifVersion, plan.runs.length, plan.entry === undefined ? 0 : 1)
   pushProgress(args, plan.progress)
   for (const run of plan.runs) newRuns.push(args, run)
+  if (plan.entry !== undefined) args.push(...entryArgs(plan.entry))
 }
 
 function answerOf({ runs }: FirePlan, reply: number | readonly string[]): FireAnswer {

@@ -3,6 +3,7 @@ import type { Connection } from "../connection.ts"
 import { KEYS } from "../lua/keys.ts"
 import { RUNS } from "../lua/runs.ts"
 import { scriptOf } from "../script.ts"
+import { pruneJournal } from "./journal.ts"
 
 // Arguments: how old, how many of each schedule stay, how many at most, and how many of the oldest were kept already.
 // Answers how many went, how many stay, and whether there are more to look at.
@@ -94,7 +95,7 @@ return #silent
 )
 
 export async function prune(connection: Connection, request: PruneRequest): Promise<Pruned> {
-  const { olderThanMs, keepPerSchedule, silentForMs, limit } = request
+  const { olderThanMs, keepPerSchedule, silentForMs, journalOlderThanMs, limit } = request
   let runs = 0
   let kept = 0
   while (runs < limit) {
@@ -108,5 +109,6 @@ export async function prune(connection: Connection, request: PruneRequest): Prom
     if (hasMore === 0) break
   }
   const workers = await connection.run<number>(PRUNE_WORKERS, [silentForMs, limit])
-  return { runs, workers }
+  const entries = await pruneJournal(connection, journalOlderThanMs, limit)
+  return { runs, workers, entries }
 }

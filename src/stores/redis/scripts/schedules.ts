@@ -1,23 +1,28 @@
+import type { NewJournalEntry } from "../../../core/journal.ts"
 import { progressOf } from "../../../core/plan.ts"
 import type { Schedule } from "../../../core/schedule.ts"
 import type { Swap } from "../../../store/store.ts"
 import type { Connection } from "../connection.ts"
+import { entryArgs } from "../entry-args.ts"
 import { INSTANTS } from "../lua/instants.ts"
+import { ENTRY_ARGS, JOURNAL } from "../lua/journal.ts"
 import { KEYS } from "../lua/keys.ts"
 import { PROGRESS } from "../lua/progress.ts"
 import { SCHEDULES } from "../lua/schedules.ts"
 import { definitionText, pushProgress } from "../schedule-rows.ts"
 import { answeringOnce, marked, scriptOf } from "../script.ts"
 
-// Arguments: id, the version it is based on, the progress, then the definition. Answers the new version, or nothing.
+// Arguments: id, the version it is based on, the progress, the entry, then the definition. Answers the new version, or nothing.
 const PUT = scriptOf(
   KEYS,
   INSTANTS,
   SCHEDULES,
   PROGRESS,
+  JOURNAL,
   `
 local id, key = ARGV[1], schedule_key(ARGV[1])
-local at = 3 + PROGRESS_ARGS
+local entry_at = 3 + PROGRESS_ARGS
+local at = entry_at + ${ENTRY_ARGS}
 local definition, task, owner, enabled = ARGV[at], ARGV[at + 1], text_of(ARGV[at + 2]), ARGV[at + 3]
 if version_of(key, fields_in(key, 'version')[1]) ~= ARGV[2] then
   return false
@@ -59,6 +64,7 @@ if ARGV[4] == '' then
 else
   call('ZADD', prefix .. ':due', ARGV[4], id)
 end
+add_entry(entry_at, now_ms())
 call('PUBLISH', prefix .. ':news', 'schedules')
 return version
 `,
@@ -68,11 +74,19 @@ export async function putSchedule(
   connection: Connection,
   schedule: Schedule,
   ifVersion: number | null,
+  entry: NewJournalEntry | undefined,
 ): Promise<Swap> {
   const { id, task, owner, enabled, tags } = schedule
   const args: (string | number)[] = [id, ifVersion ?? ""]
   pushProgress(args, progressOf(schedule))
-  args.push(definitionText(schedule), task, marked(owner), String(enabled), ...new Set(tags))
+  args.push(
+    ...entryArgs(entry),
+    definitionText(schedule),
+    task,
+    marked(owner),
+    String(enabled),
+    ...new Set(tags),
+  )
   const version = await connection.once<number | null>(answeringOnce(PUT), args)
   return version === null ? { outcome: "stale" } : { outcome: "done", version }
 }

@@ -37,4 +37,30 @@ export const MIGRATION_2 = `
       and state = 'failed'
       and completed_at > coalesce(belfry_schedules.last_success_at, 0)
   );
+
+  alter table belfry_meta add column documents_news integer not null default 0;
+
+  create table belfry_documents (
+    kind text not null,
+    id text not null,
+    version integer not null,
+    created_at integer not null,
+    updated_at integer not null,
+    value text not null,
+    primary key (kind, id)
+  ) strict, without rowid;
+
+  create table belfry_journal (
+    id text not null primary key,
+    at integer not null,
+    action text not null,
+    subject text not null,
+    subject_id text not null,
+    by_name text,
+    reason text,
+    before_value text not null,
+    after_value text not null
+  ) strict;
+  create index belfry_journal_at on belfry_journal (at, id);
+  create index belfry_journal_subject on belfry_journal (subject, subject_id, at, id);
 `

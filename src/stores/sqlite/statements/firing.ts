@@ -7,6 +7,7 @@ import type { Connection } from "../connection.ts"
 import type { Value } from "../driver.ts"
 import { progressValues, VERSION } from "../schedule-rows.ts"
 import { holderOf, insertRun, runExists } from "./enqueuing.ts"
+import { addEntry } from "./journal.ts"
 import { takeVersions } from "./versions.ts"
 
 export const SELECT_STEPS = `
@@ -71,7 +72,10 @@ function firePlan(
     // Going on as expected is no news: everyone who would listen has read the schedule. Coming forward is.
     if (isSooner(plan.progress.nextRunAt, before.next_run_at)) news.add("schedules")
   }
-  if (plan.isSteered === true) news.add("schedules")
+  if (plan.entry !== undefined) {
+    addEntry(connection, plan.entry, now)
+    news.add("schedules")
+  }
   if (created.length > 0) news.add("runs")
   return { outcome: "done", created: created.map((run) => run.id) }
 }

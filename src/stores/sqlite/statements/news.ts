@@ -1,26 +1,22 @@
 import type { Hint } from "../../../store/store.ts"
+import { TOLD, type Told } from "../../shared/told.ts"
 import type { Connection } from "../connection.ts"
 
 /** How often each hint was due: what other processes compare to learn whether a commit concerns them. */
-
-/** A file that was replaced by an older one is another file: nobody tells of that. */
-export type Told = Exclude<Hint, "forgotten">
 
 export type News = Readonly<Record<Told, number>>
 
 const ADD_NEWS = `
   update belfry_meta
-  set schedules_news = schedules_news + ?,
-    runs_news = runs_news + ?,
-    cancelled_news = cancelled_news + ?`
+  set ${TOLD.map((hint) => `${hint}_news = ${hint}_news + ?`).join(", ")}`
 
 const SELECT_NEWS = `
-  select schedules_news as schedules, runs_news as runs, cancelled_news as cancelled
+  select ${TOLD.map((hint) => `${hint}_news as ${hint}`).join(", ")}
   from belfry_meta`
 
 export function addNews(connection: Connection, hints: readonly Hint[]): void {
   const count = (hint: Hint) => (hints.includes(hint) ? 1 : 0)
-  connection.prepare(ADD_NEWS).run(count("schedules"), count("runs"), count("cancelled"))
+  connection.prepare(ADD_NEWS).run(...TOLD.map(count))
 }
 
 export function readNews(connection: Connection): News {

@@ -1,8 +1,11 @@
+import type { Instant } from "../../../core/instant.ts"
+import type { NewJournalEntry } from "../../../core/journal.ts"
 import type { Schedule } from "../../../core/schedule.ts"
 import { DATE_MAX } from "../../../core/sound.ts"
 import type { Swap } from "../../../store/store.ts"
 import type { Connection } from "../connection.ts"
 import { scheduleValues, VERSION } from "../schedule-rows.ts"
+import { addEntry } from "./journal.ts"
 import { takeVersions } from "./versions.ts"
 
 const SELECT_VERSION = `
@@ -41,7 +44,12 @@ const INSERT_TAGS = `
   from json_each(?)`
 
 /** The write lock is held: the version read is the version replaced. */
-export function putSchedule(connection: Connection, schedule: Schedule, ifVersion: number | null): Swap {
+export function putSchedule(
+  connection: Connection,
+  schedule: Schedule,
+  about: { ifVersion: number | null; entry: NewJournalEntry | undefined; now: Instant },
+): Swap {
+  const { ifVersion, entry, now } = about
   const row = connection.prepare(SELECT_VERSION).get(schedule.id) as { version: number } | undefined
   if ((row?.version ?? null) !== ifVersion) return { outcome: "stale" }
   const version = takeVersions(connection, 1)
@@ -50,5 +58,6 @@ export function putSchedule(connection: Connection, schedule: Schedule, ifVersio
   if (schedule.tags.length > 0) {
     connection.prepare(INSERT_TAGS).run(schedule.id, JSON.stringify(schedule.tags))
   }
+  if (entry !== undefined) addEntry(connection, entry, now)
   return { outcome: "done", version }
 }

@@ -1,0 +1,87 @@
+import { formatInstant } from "./instant.ts"
+import type { NewJournalEntry } from "./journal.ts"
+import type { Json } from "./json.ts"
+import type { FirePlan } from "./plan.ts"
+import { changedFields, definitionOf } from "./reconcile.ts"
+import type { Schedule, ScheduleProgress } from "./schedule.ts"
+import type { Why } from "./steer.ts"
+
+/** What the journal says of the steps of a schedule. An entry is named after the version that its step was decided on: no two have the same. */
+
+export function createdEntry(schedule: Schedule, why: Why): NewJournalEntry {
+  const name = `created ${formatInstant(schedule.createdAt)}`
+  return entryOf("created", schedule.id, name, why, null, definitionOf(schedule))
+}
+
+/** Only what is different; undefined if nothing is. */
+export function updatedEntry(stored: Schedule, edited: Schedule, why: Why): NewJournalEntry | undefined {
+  const fields = changedFields(definitionOf(stored), definitionOf(edited))
+  if (fields.length === 0) return undefined
+  return entryOf(
+    "updated",
+    stored.id,
+    `${stored.version}`,
+    why,
+    picked(stored, fields),
+    picked(edited, fields),
+  )
+}
+
+export function deletedEntry(stored: Schedule, why: Why): NewJournalEntry {
+  return entryOf("deleted", stored.id, `${stored.version}`, why, definitionOf(stored), null)
+}
+
+/** A step such as a pause: what it changes of how far the schedule has come. */
+export function steeredEntry(
+  action: string,
+  schedule: Schedule,
+  { progress }: FirePlan,
+  why: Why,
+): NewJournalEntry {
+  const fields = STEERED.filter((field) => !isSame(schedule[field], progress?.[field] ?? null))
+  const after = progress === null ? null : picked(progress, fields)
+  return entryOf(action, schedule.id, `${schedule.version}`, why, picked(schedule, fields), after)
+}
+
+const STEERED: readonly (keyof ScheduleProgress)[] = ["nextRunAt", "overrides", "paused", "finishedAt"]
+
+function isSame(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b)
+}
+
+function picked(from: object, fields: readonly string[]): object {
+  return Object.fromEntries(fields.map((field) => [field, (from as Record<string, unknown>)[field]]))
+}
+
+function entryOf(
+  action: string,
+  id: string,
+  name: string,
+  { by, reason }: Why,
+  before: object | null,
+  after: object | null,
+): NewJournalEntry {
+  return {
+    id: `schedule ${id} ${name}`,
+    action,
+    subject: "schedule",
+    subjectId: id,
+    by,
+    reason,
+    before: kept(before),
+    after: kept(after),
+  }
+}
+
+/** A payload may have a megabyte, and it would be kept twice for each change. */
+const KEPT_MAX = 65_536
+
+function kept(value: object | null): Json {
+  if (value === null) return null
+  return Object.fromEntries(
+    Object.entries(value).map(([field, part]) => {
+      const characters = JSON.stringify(part)?.length ?? 0
+      return [field, characters > KEPT_MAX ? `(${characters} characters, too long for the journal)` : part]
+    }),
+  )
+}

@@ -1,0 +1,55 @@
+import type { Instant } from "../../core/instant.ts"
+import type { JournalEntry, NewJournalEntry } from "../../core/journal.ts"
+import type { JournalFilter, JournalPage } from "../../store/store.ts"
+import { jsonText } from "../shared/apart.ts"
+
+export class Journal {
+  readonly #entries = new Map<string, JournalEntry>()
+
+  /** Throws before anything is written if it can't be kept. */
+  static check({ before, after }: NewJournalEntry): void {
+    jsonText(before)
+    jsonText(after)
+  }
+
+  add(entry: NewJournalEntry, now: Instant): void {
+    if (!this.#entries.has(entry.id)) this.#entries.set(entry.id, { ...entry, at: now })
+  }
+
+  page(filter: JournalFilter, page: JournalPage): readonly JournalEntry[] {
+    const { order, after, limit } = page
+    const direction = order === "newest" ? -1 : 1
+    const compare = (a: Place, b: Place) => direction * compareEntries(a, b)
+    return [...this.#entries.values()]
+      .filter((entry) => isWanted(entry, filter) && isWithin(entry, page))
+      .filter((entry) => after === null || compare(entry, after) > 0)
+      .sort(compare)
+      .slice(0, limit)
+  }
+
+  prune(olderThan: Instant, limit: number): number {
+    const old = this.page({}, { order: "oldest", after: null, until: olderThan, limit })
+    for (const { id } of old) this.#entries.delete(id)
+    return old.length
+  }
+}
+
+type Place = Pick<JournalEntry, "at" | "id">
+
+function compareEntries(a: Place, b: Place): number {
+  if (a.at !== b.at) return a.at - b.at
+  return a.id === b.id ? 0 : a.id < b.id ? -1 : 1
+}
+
+function isWanted(entry: JournalEntry, { subject, subjectId, actions, by }: JournalFilter): boolean {
+  return (
+    (subject === undefined || entry.subject === subject) &&
+    (subjectId === undefined || entry.subjectId === subjectId) &&
+    (actions === undefined || actions.includes(entry.action)) &&
+    (by === undefined || entry.by === by)
+  )
+}
+
+function isWithin({ at }: JournalEntry, { from, until }: JournalPage): boolean {
+  return (from === undefined || at >= from) && (until === undefined || at < until)
+}

@@ -1,0 +1,133 @@
+/**
+ * The journal. Schedules that are written by hand come into it by a trigger. It can't go by `old.version = new.version` as the trigger
+ * before the write does, since that one has taken a new version by then: so the row says which version was written by hand.
+ */
+export const JOURNAL = `
+  create table belfry.journal (
+    id text collate "C" primary key,
+    at timestamptz not null default date_trunc('milliseconds', clock_timestamp()),
+    action text not null,
+    subject text collate "C" not null,
+    subject_id text collate "C" not null,
+    by_name text,
+    reason text,
+    before_value jsonb,
+    after_value jsonb
+  );
+  create index journal_at on belfry.journal (at, id);
+  create index journal_subject on belfry.journal (subject, subject_id, at, id);
+
+  -- The version that was last written by hand.
+  alter table belfry.schedules add column edited_version bigint;
+
+  create or replace function belfry.written_by_hand() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+  declare
+    at timestamptz := belfry.this_instant();
+    edit jsonb;
+  begin
+    perform belfry.assert_own_table(tg_relid);
+    if new.function is not null then
+      new.task := coalesce(new.task, 'sql');
+    end if;
+    perform belfry.check_by_hand(new);
+    new.version := nextval('belfry.versions');
+    new.edited_version := new.version;
+    new.updated_at := at;
+    perform pg_notify(tg_table_schema, 'schedules');
+    if tg_op = 'INSERT' then
+      delete from belfry.counts as c
+      where c.schedule_id = new.id and not exists (select 1 from belfry.schedules as s where s.id = new.id);
+      new.unsettled := case when new.enabled then '[]'::jsonb end;
+      -- Whole milliseconds, as the clock that they are compared with: what is due now would not be, within the same one.
+      new.next_run_at := date_trunc('milliseconds', new.next_run_at);
+      new.covered_until := date_trunc('milliseconds', new.covered_until);
+      if new.next_run_at is null then
+        -- Planned from now: the first who looks finds nothing due, and says when it will be.
+        new.covered_until := coalesce(new.covered_until, at);
+        new.next_run_at := at;
+      elsif new.covered_until is null then
+        -- Its first occurrence is then, whatever the cron says.
+        new.covered_until := least(at, new.next_run_at - interval '1 millisecond');
+        new.overrides := new.overrides || jsonb_build_object('scheduledFor', belfry.to_ms(new.next_run_at),
+          'dueAt', belfry.to_ms(new.next_run_at), 'reason', 'Begins as inserted', 'by', session_user, 'isNext', true);
+      end if;
+      if not new.enabled then
+        new.next_run_at := null;
+      end if;
+      return new;
+    end if;
+
+    if (new.id, new.created_at) is distinct from (old.id, old.created_at) then
+      raise exception 'The id of a schedule, and when it was made, can''t be changed. Insert another one.';
+    end if;
+    new.revision := old.revision + 1;
+    new.unsettled := old.unsettled;
+    -- Another cron replaces the whole timetable, unless the rest of it is written as well.
+    if new.cron <> coalesce(old.cron, '') and new.triggers = old.triggers then
+      new.triggers := '[]';
+    end if;
+    edit := belfry.edit_between(old, new, at);
+    if edit is not null then
+      new.unsettled := belfry.with_edit(old.unsettled, edit);
+      -- Due at once, also if it is disabled or paused: something may be owed until now.
+      new.next_run_at := at;
+    end if;
+    return new;
+  end
+  $$;
+
+  -- What somebody may write of a schedule.
+  create function belfry.definition_of(schedule jsonb) returns jsonb language sql immutable set search_path = pg_catalog, pg_temp as $$
+    select jsonb_object_agg(c.key, c.value)
+    from jsonb_each(schedule) as c
+    where c.key = any (
+      '{task,function,description,cron,timezone,payload,enabled,priority,tags,owner,triggers,options,paused}'
+    )
+  $$;
+
+  create function belfry.keep_edit() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+  declare
+    was jsonb;
+    becomes jsonb := belfry.definition_of(to_jsonb(new));
+    asked jsonb := new.unsettled -> -1 -> 'nextRunAt';
+  begin
+    perform belfry.assert_own_table(tg_relid);
+    if tg_op = 'UPDATE' then
+      was := belfry.definition_of(to_jsonb(old));
+      select coalesce(jsonb_object_agg(c.key, c.value), '{}') into becomes
+      from jsonb_each(becomes) as c
+      where c.value is distinct from was -> c.key;
+      select coalesce(jsonb_object_agg(c.key, c.value), '{}') into was
+      from jsonb_each(was) as c
+      where becomes ? c.key;
+      if asked is not null and new.unsettled is distinct from old.unsettled then
+        becomes := becomes || jsonb_build_object('nextRunAt', asked);
+      end if;
+      if becomes = '{}' then
+        return null;
+      end if;
+    end if;
+    insert into belfry.journal (id, action, subject, subject_id, by_name, before_value, after_value)
+    values (gen_random_uuid(), case tg_op when 'INSERT' then 'created' else 'updated' end, 'schedule', new.id, session_user, was, becomes);
+    return null;
+  end
+  $$;
+  create trigger keep_edit after insert or update on belfry.schedules
+    for each row when (new.edited_version = new.version) execute function belfry.keep_edit();
+
+  -- Belfry's own deletions say so; see fire.
+  create function belfry.keep_deletion() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+  begin
+    perform belfry.assert_own_table(tg_relid);
+    if position(' ' || old.id || ' ' in coalesce(current_setting('belfry.deleted', true), '')) = 0 then
+      insert into belfry.journal (id, action, subject, subject_id, by_name, before_value)
+      values (gen_random_uuid(), 'deleted', 'schedule', old.id, session_user, belfry.definition_of(to_jsonb(old)));
+    end if;
+    return null;
+  end
+  $$;
+  create trigger keep_deletion after delete on belfry.schedules
+    for each row execute function belfry.keep_deletion();
+
+  revoke execute on function belfry.keep_edit(), belfry.keep_deletion() from public;
+`

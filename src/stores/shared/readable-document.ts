@@ -1,0 +1,12 @@
+import type { Document } from "../../core/document.ts"
+import { type Json, storedJson } from "../../core/json.ts"
+import { unreadableBecause } from "./apart.ts"
+
+/** A document as its record says. One whose value can't be read shows why, and hides no other. */
+export function readableDocument(about: Omit<Document, "value" | "problem">, value: string | null): Document {
+  try {
+    return { ...about, value: value === null ? null : (storedJson(value) as Json), problem: null }
+  } catch (error) {
+    return { ...about, value: null, problem: unreadableBecause(error) }
+  }
+}
