@@ -45,6 +45,13 @@ export {
   scheduleStateOf,
 } from "./core/schedule-state.ts"
 export { afterEnd, isEnd } from "./core/schedule-tally.ts"
+export type {
+  Counters,
+  StatisticsAddition,
+  StatisticsBucket,
+  StatisticsSpan,
+} from "./core/statistics.ts"
+export { bucketAt } from "./core/statistics.ts"
 export type { Trigger } from "./core/timetable.ts"
 export { unreadableSchedule } from "./core/unreadable.ts"
 export {

@@ -1,4 +1,5 @@
 import { Argument, Command, Option } from "commander"
+import { version } from "../runtime/version.ts"
 import { COLOUR_CHOICES } from "./colour-choice.ts"
 import type { Call, CommandSpec } from "./command.ts"
 import { optionsOf } from "./command.ts"
@@ -9,7 +10,6 @@ import { examplesOf, groupHelp, helpWidth, rootHelp } from "./help.ts"
 import type { Io } from "./io.ts"
 import { checkFields } from "./output.ts"
 import { Refusal } from "./refusal.ts"
-import { version } from "./version.ts"
 
 /**
  * The table of commands as a parser. `settle` hears how the command ended. If the arguments begin with a command, only that

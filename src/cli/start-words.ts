@@ -1,4 +1,5 @@
 import type { Role } from "../engine/engine.ts"
+import { version } from "../runtime/version.ts"
 import type { Scheduler } from "../scheduler/scheduler.ts"
 import type { ScheduleView } from "../scheduler/views.ts"
 import type { Call } from "./command.ts"
@@ -8,7 +9,6 @@ import { hintPainted } from "./output.ts"
 import { printable } from "./printable.ts"
 import { nextWords, statusOf, whenWords } from "./schedule-rows.ts"
 import { formatTable, paintFor } from "./table.ts"
-import { version } from "./version.ts"
 
 export interface Started {
   readonly place: string

@@ -205,6 +205,30 @@ export function shortOr<Name extends string, Table extends OptionTable & Record<
   } satisfies Kind<Checked<Table>>
 }
 
+/** An object of texts: at most so many, each with a name of that form and so many characters. */
+export function textsByName(about: {
+  names: number
+  name: RegExp
+  length: number
+}): Kind<Readonly<Record<string, string>>> {
+  const allowed = `an object of at most ${about.names} texts of up to ${about.length} characters`
+  return {
+    allowed,
+    read(value, at) {
+      if (typeof value !== "object" || value === null || Array.isArray(value))
+        throw refusal(at, `is ${shown(value)}; use ${allowed}`)
+      const entries = Object.entries(value)
+      if (entries.length > about.names) throw refusal(at, `has ${entries.length} names; use ${allowed}`)
+      for (const [name, given] of entries) {
+        if (!about.name.test(name))
+          throw refusal(at, `has the name ${shown(name)}; use letters, digits and "_.:/-"`)
+        text({ min: 0, max: about.length }).read(given, { ...at, option: `${at.option}.${name}` })
+      }
+      return Object.fromEntries(entries) as Record<string, string>
+    },
+  }
+}
+
 /** Read, and then made into something else. */
 export function made<Value, Made>(kind: Kind<Value>, make: (value: Value, at: Place) => Made): Kind<Made> {
   return { ...kind, read: (value, at) => make(kind.read(value, at), at) }

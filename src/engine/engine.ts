@@ -3,11 +3,20 @@ import type { Schedule } from "../core/schedule.ts"
 import { describeThrown } from "../core/thrown.ts"
 import type { Clock } from "../runtime/clock.ts"
 import type { Logger } from "../runtime/logger.ts"
-import { type Hint, kindOfStore, type Store } from "../store/store.ts"
+import { version } from "../runtime/version.ts"
+import {
+  type Hint,
+  kindOfStore,
+  type Store,
+  type WorkerDescription,
+  type WorkerRole,
+} from "../store/store.ts"
 import type { AnyTask } from "../task/task.ts"
+import type { Counting } from "./counting.ts"
 import { DeclaredSchedules } from "./declared-schedules.ts"
 import type { Events } from "./events.ts"
 import { Firing } from "./firing.ts"
+import { Heart } from "./heart.ts"
 import { LocalFiring } from "./local-firing.ts"
 import type { Loop } from "./loop.ts"
 import { createPruning, type Retention } from "./pruning.ts"
@@ -16,7 +25,7 @@ import { UnofferedTasks } from "./unoffered-tasks.ts"
 import { Worker } from "./worker.ts"
 
 /** What a process does: turn due schedules into runs, perform runs, or both. */
-export type Role = "fire" | "work"
+export type Role = WorkerRole
 
 const PRUNE_EVERY_MS = 10 * 60_000
 
@@ -31,6 +40,7 @@ export class Engine {
   readonly #context: EngineContext
   readonly #firing: Firing
   readonly #local: LocalFiring
+  readonly #heart: Heart
   readonly #worker: Worker
   readonly #pruning: Loop
   readonly #declared: DeclaredSchedules
@@ -42,7 +52,10 @@ export class Engine {
 
   constructor(context: EngineContext) {
     this.#context = context
-    this.#worker = new Worker({ ...context, id: context.worker })
+    const leases = context.tasks.map(({ leaseMs }) => leaseMs ?? context.leaseMs)
+    const leaseMs = Math.max(context.leaseMs, ...leases)
+    this.#heart = new Heart({ ...context, leaseMs, describe: () => this.#describe() })
+    this.#worker = new Worker({ ...context, id: context.worker, heart: this.#heart })
     // Some stores give no hints: what this process fires, its own worker must not wait for.
     this.#local = new LocalFiring({
       ...context,
@@ -82,6 +95,7 @@ export class Engine {
     await this.#listen()
     this.#checkNotOver()
     this.#declared.start(about.declared)
+    if (this.#roles.length > 0) this.#heart.start()
     if (this.#roles.includes("fire")) {
       this.#firing.start()
       this.#unoffered.start(this.#roles.includes("work") ? tasks.map(({ name }) => name) : [])
@@ -123,6 +137,7 @@ export class Engine {
     const others = Promise.all([this.#declared.stop(), this.#unoffered.stop(), this.#pruning.stop()])
     if (this.#roles.includes("work")) await this.#worker.stop(timeoutMs, limit)
     await limit.allows("firing", firing)
+    if (this.#roles.length > 0) await this.#heart.stop(limit)
     await limit.allows("housekeeping", others)
     const unheard = this.#stopListening().catch((error: unknown) => events.error(error, "hints"))
     await limit.allows("hints", unheard)
@@ -153,6 +168,22 @@ export class Engine {
 
   get isIdle(): boolean {
     return this.#isRunning && (!this.#roles.includes("work") || this.#worker.isIdle)
+  }
+
+  #describe(): WorkerDescription {
+    const { worker, host, pid, slots, tasks, labels } = this.#context
+    const isWorking = this.#roles.includes("work")
+    return {
+      id: worker,
+      host,
+      pid,
+      slots: isWorking ? slots : 0,
+      tasks: isWorking ? tasks.map(({ name }) => name) : [],
+      state: this.#worker.isDraining ? "draining" : "active",
+      roles: this.#roles,
+      version: version(),
+      labels,
+    }
   }
 
   /** Something may have become due: look now rather than at the next poll. */
@@ -200,6 +231,8 @@ export interface EngineContext {
   readonly worker: string
   readonly host: string
   readonly pid: number
+  readonly labels: Readonly<Record<string, string>>
+  readonly counting: Counting
   readonly slots: number
   readonly leaseMs: number
   readonly pollMs: number

@@ -2,6 +2,7 @@ import type { Json } from "../core/json.ts"
 import type { Run, SkipReason } from "../core/run.ts"
 import { describeThrown } from "../core/thrown.ts"
 import type { Logger } from "../runtime/logger.ts"
+import type { Counting } from "./counting.ts"
 
 /**
  * What happens to runs, as this process sees it. Each is told once, by the process that did it, in the order in which it
@@ -14,10 +15,22 @@ export type RunHappening =
   | { readonly type: "skipped"; readonly reason: SkipReason; readonly message: string | null }
   /** `latenessMs` counts from the instant the attempt was due to its start; never negative. */
   | { readonly type: "started"; readonly latenessMs: number }
-  | { readonly type: "succeeded"; readonly message: string | null; readonly details: Json }
-  | { readonly type: "retrying"; readonly error: string | null; readonly retryInMs: number }
-  /** `lost`: given up because it cost too many workers. */
-  | { readonly type: "failed" | "lost"; readonly error: string | null }
+  /** `durationMs`: how long the task took, as this process measured it. */
+  | {
+      readonly type: "succeeded"
+      readonly message: string | null
+      readonly details: Json
+      readonly durationMs: number
+    }
+  | {
+      readonly type: "retrying"
+      readonly error: string | null
+      readonly retryInMs: number
+      readonly durationMs: number
+    }
+  | { readonly type: "failed"; readonly error: string | null; readonly durationMs: number }
+  /** Given up because it cost too many workers. */
+  | { readonly type: "lost"; readonly error: string | null }
   /** Given back unfinished, by a worker that stops. */
   | { readonly type: "released" }
   /** Somebody cancelled the run, or a newer one replaced it. Told when the attempt has ended. */
@@ -76,16 +89,19 @@ export interface Taking {
 export class Events {
   readonly #hooks: Hooks
   readonly #logger: Logger
+  readonly #counting: Counting
   /** Of runs that are being created: what their worker tells before their creation was told. */
   readonly #early = new Map<string, (() => void)[]>()
 
-  constructor(hooks: Hooks, logger: Logger) {
+  constructor(hooks: Hooks, logger: Logger, counting: Counting) {
     this.#hooks = hooks
     this.#logger = logger
+    this.#counting = counting
   }
 
-  /** Most programs don't listen: then nothing is made for them. */
+  /** Counted for the statistics. Most programs don't listen: then nothing is made for them. */
   emit(run: EventfulRun, what: RunHappening): void {
+    this.#counting.note(run, what)
     if (this.#hooks.run === undefined) return
     const tell = () => this.#call("run", () => this.#hooks.run?.({ ...factsOfRun(run), ...what }))
     const early = what.type === "created" ? undefined : this.#early.get(run.id)

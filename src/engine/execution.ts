@@ -46,7 +46,9 @@ export class Execution {
   #controller: AbortController | null = null
   #completion: Completion | null = null
   #abortedBy: RunAborted | null = null
-  #hasBegun = false
+  /** When the task was called, and when it ended: by the monotonic clock. */
+  #beganAt: number | null = null
+  #endedAt: number | null = null
   #progress: Progress | null = null
   #storedProgress: Progress | null = null
   /** While the task is performing. */
@@ -96,7 +98,12 @@ export class Execution {
 
   /** Whether the task was called. */
   get hasBegun(): boolean {
-    return this.#hasBegun
+    return this.#beganAt !== null
+  }
+
+  /** How long the task took; 0 if it wasn't called. */
+  get durationMs(): number {
+    return this.#beganAt === null ? 0 : (this.#endedAt ?? this.#clock.monotonic()) - this.#beganAt
   }
 
   /** What the next heartbeat should carry; null if there is nothing new. */
@@ -112,11 +119,12 @@ export class Execution {
   async perform(): Promise<RunChange | null> {
     if (this.#abortedBy !== null) return this.#changeFor({ kind: "aborted" })
     if (isPoison(this.run)) return giveUp(this.run)
-    this.#hasBegun = true
+    this.#beganAt = this.#clock.monotonic()
     const timeoutMs = this.#timeoutMs
     const cancelTimeout =
       timeoutMs === null ? null : this.#clock.setTimer(timeoutMs, () => this.abort("timeout"))
     const ending = await this.#ending()
+    this.#endedAt = this.#clock.monotonic()
     this.#end = null
     cancelTimeout?.()
     this.#cancelGrace?.()

@@ -1,8 +1,10 @@
+import { nextBeatInMs } from "../core/liveness.ts"
 import { describeThrown } from "../core/thrown.ts"
 import type { Clock } from "../runtime/clock.ts"
 import type { Logger } from "../runtime/logger.ts"
-import type { HeartbeatAnswer, HeldRun, Store, Worker as WorkerRecord } from "../store/store.ts"
+import type { Heartbeat, HeartbeatAnswer, HeldRun, Store, WorkerDescription } from "../store/store.ts"
 import { Alarm } from "./alarm.ts"
+import type { Counting } from "./counting.ts"
 import type { Events } from "./events.ts"
 import type { Execution } from "./execution.ts"
 import { Loop } from "./loop.ts"
@@ -38,7 +40,7 @@ export class Heart {
     this.#context = context
     this.#watch = new Alarm(context.clock, () => this.#giveUpOverdue())
     this.#nextBeat = new Alarm(context.clock, () => {
-      if (this.#deadlines.size > 0) this.#loop.wake()
+      if (this.#deadlines.size > 0 || context.counting.isOwed) this.#loop.wake()
     })
     this.#loop = new Loop({
       clock: context.clock,
@@ -72,11 +74,13 @@ export class Heart {
 
   /** The last beat. If it gets lost the worker's record simply grows old. */
   async #sayGoodbye(limit: TimeLimit): Promise<void> {
-    const { store, logger, events } = this.#context
+    const { store, logger, events, counting } = this.#context
     await this.#loop.stop()
     if (limit.isOver) return
     try {
-      await store.heartbeat({ worker: this.#context.describe(), isLeaving: true, held: [] })
+      // What the last beat couldn't hand over goes first.
+      if (counting.isUnderWay) await this.#send([], [])
+      await store.heartbeat({ ...this.#about(false), isLeaving: true, held: [], statistics: counting.next() })
     } catch (error) {
       const facts = { component: "heartbeat", error: describeThrown(error) }
       logger.warn(facts, "The worker could not say goodbye; it is shown as silent until its record is pruned")
@@ -142,15 +146,24 @@ export class Heart {
   }
 
   async #send(held: readonly Execution[], heldRuns: readonly HeldRun[]): Promise<HeartbeatAnswer> {
-    const { store, describe } = this.#context
+    const { store, counting } = this.#context
+    const statistics = counting.next()
     try {
-      return await store.heartbeat({ worker: describe(), isLeaving: false, held: heldRuns })
+      const about = this.#about(heldRuns.length > 0)
+      const answer = await store.heartbeat({ ...about, isLeaving: false, held: heldRuns, statistics })
+      if (answer.areStatisticsIn) counting.onHandedOver()
+      return answer
     } catch (error) {
       const now = this.#context.clock.monotonic()
       for (const execution of held)
         if (this.#unbegun.has(execution) && this.#deadlines.get(execution)! <= now) this.#giveUp(execution)
       throw error
     }
+  }
+
+  #about(isHolding: boolean): Pick<Heartbeat, "worker" | "nextInMs"> {
+    const { describe, leaseMs, pollMs } = this.#context
+    return { worker: describe(), nextInMs: nextBeatInMs({ leaseMs, pollMs }, isHolding) }
   }
 
   /** The store has extended the lease; counted from when it was asked to, to err on the early side. */
@@ -199,7 +212,10 @@ export interface HeartContext {
   readonly logger: Logger
   readonly events: Events
   readonly pollMs: number
-  describe(): Omit<WorkerRecord, "startedAt" | "heartbeatAt" | "running">
+  /** The longest lease among its tasks. */
+  readonly leaseMs: number
+  readonly counting: Counting
+  describe(): WorkerDescription
 }
 
 /** Three times the shortest lease; without any lease, as rarely as the loop allows. */

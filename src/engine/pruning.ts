@@ -46,9 +46,9 @@ export function createPruning(context: {
         journalOlderThanMs: JOURNAL_KEPT_MS,
         limit: BITE,
       })
-      if (pruned.runs + pruned.workers + pruned.entries > 0)
+      if (Object.values(pruned).some((count) => count > 0))
         logger.info({ component: "pruning", ...pruned }, "Pruned")
-      return pruned.runs === BITE || pruned.entries === BITE ? 0 : everyMs
+      return Object.values(pruned).includes(BITE) ? 0 : everyMs
     },
     onFault(error, count) {
       if (count === 1) {

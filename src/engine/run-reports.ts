@@ -27,13 +27,23 @@ export function reportRefused({ events, logger }: RunReporting, run: Run): void 
   events.emit(run, { type: "refused" })
 }
 
-export function reportEnd({ events, logger }: RunReporting, run: Run, change: RunChange): void {
-  const ending = endingOf(change)
+export function reportEnd(
+  { events, logger }: RunReporting,
+  { run, durationMs }: Ended,
+  change: RunChange,
+): void {
+  const ending = endingOf(change, durationMs)
   const { type } = ending
   const facts = change.error === null ? factsOf(run) : { ...factsOf(run), error: change.error }
   if (type === "failed" || type === "lost") logger.error(facts, "Failed")
   else logger.info(facts, WORDS[type])
   events.emit(run, ending)
+}
+
+/** An attempt, and how long its task took. */
+export interface Ended {
+  readonly run: Run
+  readonly durationMs: number
 }
 
 function factsOf({ id: runId, task, scheduleId, attempt }: Run) {
@@ -47,13 +57,13 @@ const WORDS = {
 } as const
 
 /** What the change that ended an attempt means to somebody who listens. */
-function endingOf(change: RunChange) {
+function endingOf(change: RunChange, durationMs: number) {
   const { error, message, details } = change
   if (isGivenUp(change)) return { type: "lost", error } as const
   if (change.outcome === "released") return { type: "released" } as const
   if (!isFinished(change.state))
-    return { type: "retrying", error, retryInMs: change.claimableInMs ?? 0 } as const
+    return { type: "retrying", error, retryInMs: change.claimableInMs ?? 0, durationMs } as const
   return change.state === "succeeded"
-    ? ({ type: "succeeded", message, details } as const)
-    : ({ type: "failed", error } as const)
+    ? ({ type: "succeeded", message, details, durationMs } as const)
+    : ({ type: "failed", error, durationMs } as const)
 }

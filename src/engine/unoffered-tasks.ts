@@ -1,5 +1,4 @@
 import { MINUTE } from "../core/instant.ts"
-import type { Rhythm } from "../core/liveness.ts"
 import { describeThrown } from "../core/thrown.ts"
 import type { Clock } from "../runtime/clock.ts"
 import type { Logger } from "../runtime/logger.ts"
@@ -58,8 +57,7 @@ export class UnofferedTasks {
     const now = this.#context.clock.monotonic()
     const due = [...this.#dueAt].filter(([, at]) => at <= now).map(([task]) => task)
     if (due.length > 0) {
-      const { store, leaseMs, pollMs } = this.#context
-      const offered = await offeredTasks(store, () => ({ leaseMs, pollMs }))
+      const offered = await offeredTasks(this.#context.store)
       for (const task of due) {
         this.#dueAt.delete(task)
         if (!offered.has(task)) this.#warn(task)
@@ -76,7 +74,8 @@ export class UnofferedTasks {
   }
 }
 
-export interface UnofferedTasksContext extends Rhythm {
+export interface UnofferedTasksContext {
+  readonly pollMs: number
   readonly store: Store
   readonly clock: Clock
   readonly logger: Logger

@@ -2,11 +2,11 @@ import { isPoison, mustBeConfirmed, type Run, type RunChange, release } from "..
 import { describeThrown } from "../core/thrown.ts"
 import type { Clock } from "../runtime/clock.ts"
 import type { Logger } from "../runtime/logger.ts"
-import type { Claimed, Store, Worker as WorkerRecord } from "../store/store.ts"
+import type { Claimed, Store } from "../store/store.ts"
 import type { AnyTask } from "../task/task.ts"
 import type { Events } from "./events.ts"
 import { Execution } from "./execution.ts"
-import { Heart, isLeaseSpent } from "./heart.ts"
+import { type Heart, isLeaseSpent } from "./heart.ts"
 import { delayUntil, Loop } from "./loop.ts"
 import { LostAnswers } from "./lost-answers.ts"
 import { reportCancelled, reportEnd, reportRefused, reportStart } from "./run-reports.ts"
@@ -50,13 +50,12 @@ export class Worker {
       },
       onRecovery: () => context.logger.warn({ component: "worker" }, "Runs can be claimed again"),
     })
-    this.#heart = new Heart({ ...context, describe: () => this.#describe() })
+    this.#heart = context.heart
     this.#lostAnswers = new LostAnswers(context)
   }
 
   start(): void {
     this.#isDraining = false
-    this.#heart.start()
     this.#claiming.start()
   }
 
@@ -68,6 +67,10 @@ export class Worker {
   /** Something held may have been cancelled. */
   check(): void {
     if (this.#running.size > 0) this.#heart.wake()
+  }
+
+  get isDraining(): boolean {
+    return this.#isDraining
   }
 
   get isIdle(): boolean {
@@ -89,7 +92,6 @@ export class Worker {
     this.#isLeaving = true
     for (const execution of this.#running.values()) this.#giveBack(execution)
     if (!(await limit.allows("runs", isEmpty))) this.#settler.giveUp()
-    await this.#heart.stop(limit)
   }
 
   async #claim(): Promise<number> {
@@ -232,7 +234,7 @@ export class Worker {
 
   async #end(execution: Execution, change: RunChange): Promise<void> {
     const settled = await this.#settle(change)
-    if (settled === "made") reportEnd(this.#context, execution.run, change)
+    if (settled === "made") reportEnd(this.#context, execution, change)
     else if (settled === "cancelled") reportCancelled(this.#context, execution.run)
     else if (settled === "stale") reportRefused(this.#context, execution.run)
     else await this.#end(execution, execution.failRefused(settled.why))
@@ -251,18 +253,6 @@ export class Worker {
     this.#isIdle = isIdle
   }
 
-  #describe(): Omit<WorkerRecord, "startedAt" | "heartbeatAt" | "running"> {
-    const { id, host, pid, slots } = this.#context
-    return {
-      id,
-      host,
-      pid,
-      slots,
-      tasks: [...this.#tasks.keys()],
-      state: this.#isDraining ? "draining" : "active",
-    }
-  }
-
   /** Resolves when nothing is running. */
   #emptied(): Promise<void> {
     if (this.#running.size === 0) return Promise.resolve()
@@ -274,8 +264,7 @@ export class Worker {
 
 export interface WorkerContext {
   readonly id: string
-  readonly host: string
-  readonly pid: number
+  readonly heart: Heart
   readonly store: Store
   readonly clock: Clock
   readonly logger: Logger

@@ -12,6 +12,7 @@ import {
   part,
   record,
   required,
+  textsByName,
 } from "../core/kinds.ts"
 import { CONCURRENCY, LOOKUP, OWNER, PAGE, RELEASE } from "../core/limits.ts"
 import type { Role } from "../engine/engine.ts"
@@ -45,6 +46,8 @@ export interface SchedulerOptions {
   readonly nextDelay?: Duration
   /** How long finished runs are kept (30 days), and how many of each schedule stay whatever their age (100). */
   readonly retention?: { readonly age?: Duration; readonly perSchedule?: number }
+  /** Shown with this process among the workers, such as `{ region: "eu-west" }`. */
+  readonly labels?: Readonly<Record<string, string>>
   readonly hooks?: Hooks
   /** A pino logger fits. Warnings and errors go to standard error unless said. */
   readonly logger?: Logger
@@ -97,6 +100,8 @@ const DECLARED: Kind<DeclaredSchedule> = {
   },
 }
 
+const LABELS = textsByName({ names: 20, name: /^[A-Za-z0-9_.:/-]{1,64}$/, length: 200 })
+
 const RETENTION = { age: duration(), perSchedule: integer(0, 1_000_000) }
 
 export const SCHEDULER_OPTIONS = {
@@ -111,6 +116,7 @@ export const SCHEDULER_OPTIONS = {
   pollInterval: duration({ min: 10, max: DAY }),
   nextDelay: duration({ max: HOUR }),
   retention: record(RETENTION),
+  labels: LABELS,
   hooks: HOOKS,
   logger: objectWith<Logger>(["debug", "info", "warn", "error"], "a logger: debug, info, warn and error"),
   clock: objectWith<Clock>(["now", "monotonic", "setTimer", "random", "newId"], "a clock"),

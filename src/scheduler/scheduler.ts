@@ -4,9 +4,9 @@ import { newSchedule } from "../core/definition.ts"
 import type { Duration } from "../core/duration.ts"
 import { BelfryError } from "../core/errors.ts"
 import { MINUTE, SECOND } from "../core/instant.ts"
-import type { Rhythm } from "../core/liveness.ts"
 import type { Declared } from "../core/reconcile.ts"
 import { planAnew } from "../core/steer.ts"
+import { Counting } from "../engine/counting.ts"
 import { Engine, type Role } from "../engine/engine.ts"
 import { Events } from "../engine/events.ts"
 import { DEFAULT_RETENTION } from "../engine/pruning.ts"
@@ -75,12 +75,12 @@ export class Scheduler {
     const prune = given.prune ?? given.owner !== undefined
     this.#set = { owner, release, prune, declared: defined.filter(({ id }) => !isLocal.has(id)) }
     const rhythm = { leaseMs: given.lease ?? 30 * SECOND, pollMs: given.pollInterval ?? MINUTE }
-    this.#workers = new Workers({ store, tasks: this.#tasks, rhythm })
+    this.#workers = new Workers(store)
     const tasks = [...this.#tasks.values()]
     this.#engine = engineOf(given, { ...rhythm, store, clock, logger, tasks })
     const ready = () => this.#open()
     this.#store = withOwnHints(store, (hint) => this.#engine.hint(hint))
-    this.#parts = { clock, tasks: this.#tasks, declared: dependenciesOf(defined), rhythm, ready }
+    this.#parts = { clock, tasks: this.#tasks, declared: dependenciesOf(defined), ready }
     this.schedules = new Schedules({ ...this.#parts, store: this.#store })
     this.runs = new Runs({ store: this.#store, clock, ready })
   }
@@ -136,8 +136,8 @@ export class Scheduler {
   }
 
   /**
-   * Everyone who works on this store, by id; `after` is the last id seen. Who is silent is judged by this scheduler's own
-   * lease and poll interval: give it those of the workers.
+   * Every process that fires or works on this store, by id; `after` is the last id seen. Each says itself by when it is to be heard
+   * of again: one that wasn't is silent.
    */
   async workers(page: { after?: string; limit?: number } = {}): Promise<readonly WorkerView[]> {
     const { after = null, limit = 100 } = checked(page, WORKERS_PAGE, doorOf("workers"))
@@ -219,16 +219,26 @@ function tasksByName(tasks: readonly AnyTask[]): ReadonlyMap<string, AnyTask> {
 }
 
 function engineOf(
-  { concurrency = 10, nextDelay = 0, retention, hooks = {} }: GivenOptions,
-  parts: Rhythm & { store: Store; clock: Clock; logger: Logger; tasks: readonly AnyTask[] },
+  { concurrency = 10, nextDelay = 0, retention, hooks = {}, labels = {} }: GivenOptions,
+  parts: {
+    store: Store
+    clock: Clock
+    logger: Logger
+    tasks: readonly AnyTask[]
+    leaseMs: number
+    pollMs: number
+  },
 ): Engine {
   const host = hostname()
+  const counting = new Counting(parts.clock)
   return new Engine({
     ...parts,
     worker: `${host}:${process.pid}:${parts.clock.newId().slice(-8)}`,
     host,
     pid: process.pid,
-    events: new Events(hooks, parts.logger),
+    counting,
+    events: new Events(hooks, parts.logger, counting),
+    labels,
     slots: concurrency,
     nextDelayMs: nextDelay,
     retention: {

@@ -3,7 +3,6 @@ import { defineSchedule, newSchedule, newScheduleDueNow } from "../core/definiti
 import type { Dependencies } from "../core/dependency-cycles.ts"
 import { BelfryError } from "../core/errors.ts"
 import { formatInstant, type Instant } from "../core/instant.ts"
-import type { Rhythm } from "../core/liveness.ts"
 import { describeTriggers } from "../core/new-run.ts"
 import type { When } from "../core/options.ts"
 import { checkId, scheduleDoor } from "../core/policies.ts"
@@ -67,7 +66,6 @@ export class Schedules {
     tasks: ReadonlyMap<string, AnyTask>
     /** What this process declares, and what that depends on; local schedules are in no store. */
     declared: Dependencies
-    rhythm: Rhythm
     /** Inside somebody's transaction: what it has made so far isn't there for the tasks to see. */
     isWithin?: boolean
     ready: () => Promise<void>
@@ -76,7 +74,7 @@ export class Schedules {
     this.#clock = about.clock
     this.#tasks = about.tasks
     this.#declared = about.declared
-    this.#workers = new Workers(about)
+    this.#workers = new Workers(about.store)
     this.#examine = about.isWithin ? checkPayload : examinePayload
     this.#ready = about.ready
   }

@@ -1,6 +1,6 @@
 import type { Instant } from "../core/instant.ts"
 import type { Json } from "../core/json.ts"
-import { type Rhythm, silentForMs } from "../core/liveness.ts"
+import { silentForMs } from "../core/liveness.ts"
 import { describeTriggers } from "../core/new-run.ts"
 import { afterNextPlan } from "../core/next-plan.ts"
 import { isOverridden } from "../core/reconcile.ts"
@@ -231,19 +231,22 @@ export function logLineView(line: StoredLogLine): LogLineView {
   return { ...line, at: new Date(line.at) }
 }
 
-export interface WorkerView extends Omit<Worker, "startedAt" | "heartbeatAt"> {
+export interface WorkerView extends Omit<Worker, "startedAt" | "heartbeatAt" | "expectedBy"> {
   readonly startedAt: Date
   readonly heartbeatAt: Date
-  /** Since its last heartbeat, once that is longer ago than it may be; null while it counts as online. */
+  /** By when it said that its next heartbeat would come. */
+  readonly expectedBy: Date
+  /** Since its last heartbeat, once the next one should have come; null while it counts as online. */
   readonly silentForMs: number | null
 }
 
-export function workerView(worker: Worker, rhythm: Rhythm, now: Instant): WorkerView {
+export function workerView(worker: Worker, now: Instant): WorkerView {
   return {
     ...worker,
     startedAt: new Date(worker.startedAt),
     heartbeatAt: new Date(worker.heartbeatAt),
-    silentForMs: silentForMs(worker, rhythm, now),
+    expectedBy: new Date(worker.expectedBy),
+    silentForMs: silentForMs(worker, now),
   }
 }
 

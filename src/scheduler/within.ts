@@ -1,6 +1,5 @@
 import type { Dependencies } from "../core/dependency-cycles.ts"
 import { BelfryError } from "../core/errors.ts"
-import type { Rhythm } from "../core/liveness.ts"
 import type { Clock } from "../runtime/clock.ts"
 import { accepted } from "../store/refused.ts"
 import { isTransactional, type Store } from "../store/store.ts"
@@ -39,7 +38,6 @@ export interface Parts {
   readonly clock: Clock
   readonly tasks: ReadonlyMap<string, AnyTask>
   readonly declared: Dependencies
-  readonly rhythm: Rhythm
   ready(): Promise<void>
 }
 

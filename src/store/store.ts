@@ -8,6 +8,7 @@ import type { RunCounts } from "../core/run-states.ts"
 import type { RunSummary } from "../core/run-summary.ts"
 import type { Schedule } from "../core/schedule.ts"
 import type { ScheduleCounts, ScheduleState } from "../core/schedule-state.ts"
+import type { StatisticsAddition, StatisticsBucket } from "../core/statistics.ts"
 
 /**
  * THE CONTRACT. A store remembers, compares and swaps; it knows no policy and no state machine. Belfry promises its users
@@ -83,7 +84,8 @@ export interface Store {
   claim(request: ClaimRequest): Promise<Claimed>
   /**
    * One call per worker: says it is alive, confirms the attempts it holds and extends their leases (also one that ended,
-   * if nobody took the run since), stores progress, and tells it what it no longer holds.
+   * if nobody took the run since), stores progress, adds up what the process counted, and tells it what it no longer holds. What
+   * can't be added fails nothing else, and is told by the answer.
    */
   heartbeat(beat: Heartbeat): Promise<HeartbeatAnswer>
   /**
@@ -93,7 +95,8 @@ export interface Store {
    */
   transition(changes: readonly RunChange[]): Promise<readonly TransitionAnswer[]>
   /**
-   * Deletes finished runs, each with its log, silent workers and old entries of the journal: at most `limit` of each at a time. Never schedules,
+   * Deletes finished runs, each with its log, silent workers, old entries of the journal, and statistics that needn't be kept any
+   * longer: at most `limit` of each at a time. Never schedules,
    * unfinished runs, and the runs of occurrences after their schedule's `coveredUntil`: a plan has to find these, or it would
    * fire them again.
    */
@@ -132,6 +135,8 @@ export interface Store {
    * reaches it stands for so many or more.
    */
   count(request: CountRequest): Promise<Counts>
+  /** What was counted of a subject, oldest first. Buckets in which nothing was counted are left out. */
+  summarise(request: SummaryRequest): Promise<readonly StatisticsBucket[]>
   /** By id, ascending, those after `afterId`. */
   findWorkers(page: { afterId: string | null; limit: number }): Promise<readonly Worker[]>
 }
@@ -160,12 +165,12 @@ export function kindOfStore(store: Store): string {
 }
 
 /**
- * What may have happened: something about schedules, runs to claim, held runs that were taken away, or a document that was written. A
- * fire that goes on as expected is no news about its schedule: one that makes it due sooner is, and so is a plan with an entry. And
+ * What may have happened: something about schedules, runs to claim, held runs that were taken away, a document that was written, or
+ * runs that ended. Of ends there may be thousands a second: processes are told a few times a second at most. A fire that goes on as expected is no news about its schedule: one that makes it due sooner is, and so is a plan with an entry. And
  * `forgotten`: the store has lost something it had confirmed. Only stores that can notice say it, each to its own listeners, once for
  * a loss.
  */
-export type Hint = "schedules" | "runs" | "cancelled" | "documents" | "forgotten"
+export type Hint = "schedules" | "runs" | "cancelled" | "documents" | "ended" | "forgotten"
 
 export type Swap = { readonly outcome: "done"; readonly version: number } | { readonly outcome: "stale" }
 
@@ -231,17 +236,40 @@ export interface Worker {
   readonly tasks: readonly string[]
   readonly slots: number
   readonly state: "active" | "draining"
+  /** What the process does: one that only fires beats, too. */
+  readonly roles: readonly WorkerRole[]
+  /** Of Belfry. */
+  readonly version: string
+  /** In the user's words, such as where it runs. */
+  readonly labels: Readonly<Record<string, string>>
   readonly startedAt: Instant
   readonly heartbeatAt: Instant
+  /** By when its next heartbeat should have come. Once that has passed it is silent. */
+  readonly expectedBy: Instant
   /** How many runs it held at its last heartbeat. */
   readonly running: number
 }
 
+export type WorkerRole = "fire" | "work"
+
+/** What a worker says of itself. */
+export type WorkerDescription = Omit<Worker, "startedAt" | "heartbeatAt" | "expectedBy" | "running">
+
 export interface Heartbeat {
-  readonly worker: Omit<Worker, "startedAt" | "heartbeatAt" | "running">
+  readonly worker: WorkerDescription
+  /** Within this time the next one comes. */
+  readonly nextInMs: number
   /** The worker says goodbye: its record goes, what it holds runs out by its lease. */
   readonly isLeaving: boolean
   readonly held: readonly HeldRun[]
+  /** What the process has counted; null if there is nothing to hand over. */
+  readonly statistics: StatisticsBatch | null
+}
+
+export interface StatisticsBatch {
+  /** From 1, one more with each new batch of a worker. A batch that is sent again is added once. */
+  readonly number: number
+  readonly additions: readonly StatisticsAddition[]
 }
 
 export interface HeldRun {
@@ -254,6 +282,8 @@ export interface HeldRun {
 
 export interface HeartbeatAnswer {
   readonly now: Instant
+  /** Whether the statistics are in, now or from before; true if there were none. They needn't be sent again. */
+  readonly areStatisticsIn: boolean
   readonly gone: readonly {
     readonly runId: string
     readonly attempt: number
@@ -287,6 +317,17 @@ export interface Pruned {
   readonly runs: number
   readonly workers: number
   readonly entries: number
+  /** Of statistics, where the store doesn't delete them by itself. */
+  readonly buckets: number
+}
+
+export interface SummaryRequest {
+  readonly subject: string
+  readonly spanMs: number
+  /** Buckets that begin at `from` or later, and before `until`. */
+  readonly from: Instant
+  readonly until: Instant
+  readonly limit: number
 }
 
 export type LogLevel = "debug" | "info" | "warn" | "error"

@@ -11,6 +11,7 @@ import { BelfryError } from "belfry"
 import type { Run } from "belfry/store"
 import { planFire } from "../../src/core/fire.ts"
 import { succeed } from "../../src/core/run.ts"
+import { aHeartbeat, aWorker } from "../../src/store/laws/factories.ts"
 import { storeAt } from "./store-at.ts"
 
 const [address, name, witness] = process.argv.slice(2) as [string, string, string]
@@ -55,8 +56,7 @@ async function turn(): Promise<number> {
   const { runs } = await store.claim({ workerId: name, tasks, limit: 10 })
   write("given", runs)
   await store.heartbeat({
-    worker: { id: name, host: "here", pid: process.pid, tasks: ["report"], slots: 10, state: "active" },
-    isLeaving: false,
+    ...aHeartbeat({ worker: aWorker({ id: name, pid: process.pid }) }),
     held: runs.map(({ id, attempt }) => ({ runId: id, attempt, leaseMs: LEASE_MS, progress: null })),
   })
   if (isToHold && runs.length > 0) {

@@ -13,6 +13,7 @@ import { BROKEN_QUIET } from "./broken/quiet.ts"
 import { BROKEN_REPEATABLE } from "./broken/repeatable.ts"
 import { BROKEN_SERIAL } from "./broken/serial.ts"
 import { BROKEN_SINGLE } from "./broken/single.ts"
+import { BROKEN_STATISTICS } from "./broken/statistics.ts"
 import { BROKEN_WHOLE } from "./broken/whole.ts"
 
 /** The proof of the proof: stores with one bug each. A suite that lets one of them pass proves nothing. */
@@ -31,5 +32,6 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   ...BROKEN_APART,
   ...BROKEN_DOCUMENTS,
   ...BROKEN_JOURNAL,
+  ...BROKEN_STATISTICS,
   ...BROKEN_BY_PROCESS_LOCKS,
 ]

@@ -22,7 +22,16 @@ const lab: Lab = {
   async openStore() {
     opened = 0
     const store = await open()
-    for (const table of ["logs", "runs", "schedules", "shares", "workers", "documents", "journal"]) {
+    for (const table of [
+      "logs",
+      "runs",
+      "schedules",
+      "shares",
+      "workers",
+      "documents",
+      "journal",
+      "statistics",
+    ]) {
       await pools[0]!.query(`delete from belfry.${table}`)
     }
     return store

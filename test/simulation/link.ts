@@ -86,6 +86,7 @@ export function linkTo(store: Store, context: LinkContext): Store {
     findDocuments: (...args) => call("findDocuments", () => store.findDocuments(...args)),
     appendJournal: (...args) => call("appendJournal", () => store.appendJournal(...args)),
     readJournal: (...args) => call("readJournal", () => store.readJournal(...args)),
+    summarise: (...args) => call("summarise", () => store.summarise(...args)),
     count: (...args) => call("count", () => store.count(...args)),
     findWorkers: (...args) => call("findWorkers", () => store.findWorkers(...args)),
   }

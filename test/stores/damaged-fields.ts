@@ -240,7 +240,7 @@ function idsOf(records: readonly { readonly id: string }[]): readonly string[] {
 
 /** What the workers offer, all of whom are listed. */
 async function offeredOf(store: Store, all: readonly string[]): Promise<ReadonlySet<string>> {
-  const workers = new Workers({ store, tasks: new Map(), rhythm: { leaseMs: 600_000, pollMs: 600_000 } })
+  const workers = new Workers(store)
   const listed = await workers.list({ afterId: null, limit: PAGE })
   // Throws where there is no such date.
   for (const { startedAt, heartbeatAt } of listed) startedAt.toISOString() + heartbeatAt.toISOString()

@@ -1,5 +1,6 @@
 import { type Check, ok, problem, warning } from "../../core/check.ts"
 import { BelfryError } from "../../core/errors.ts"
+import { version } from "../../runtime/version.ts"
 import type { Call } from "../command.ts"
 import { checkRuns, checkSchedules, checkWorkers } from "../doctor-checks.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
@@ -9,7 +10,6 @@ import { paintOf, showRecord } from "../output.ts"
 import { printable } from "../printable.ts"
 import { problemOf, Refusal } from "../refusal.ts"
 import { closeSession, openSession, type Session } from "../session.ts"
-import { version } from "../version.ts"
 import { allWorkers } from "../worker-rows.ts"
 
 export async function doctor(call: Call): Promise<ExitCode | undefined> {

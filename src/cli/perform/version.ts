@@ -1,6 +1,6 @@
+import { version } from "../../runtime/version.ts"
 import type { Call } from "../command.ts"
 import { showRecord } from "../output.ts"
-import { version } from "../version.ts"
 
 export async function printVersion(call: Call): Promise<undefined> {
   const { node, tz, icu } = process.versions

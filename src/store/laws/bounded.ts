@@ -23,6 +23,7 @@ import {
 } from "./factories.ts"
 import { BOUNDED_JOURNAL } from "./journal.ts"
 import { type Law, lawCase } from "./law.ts"
+import { BOUNDED_STATISTICS } from "./statistics.ts"
 import { created, enqueued, idsOf, runById, several, sorted, withTimeEnough } from "./steps.ts"
 
 const NOTHING = { message: null, details: null }
@@ -199,5 +200,6 @@ export const BOUNDED: Law = {
     ...BOUNDED_PRUNING,
     ...BOUNDED_DOCUMENTS,
     ...BOUNDED_JOURNAL,
+    ...BOUNDED_STATISTICS,
   ],
 }

@@ -110,11 +110,15 @@ export function aClaim(over: Partial<ClaimRequest> = {}): ClaimRequest {
 }
 
 export function aHeartbeat(over: Partial<Heartbeat> = {}): Heartbeat {
-  return { worker: aWorker(), isLeaving: false, held: [], ...over }
+  return { worker: aWorker(), nextInMs: LONG_MS, isLeaving: false, held: [], statistics: null, ...over }
 }
 
 export function aWorker(over: Partial<Heartbeat["worker"]> = {}): Heartbeat["worker"] {
-  return { id: "worker", host: "here", pid: 7, tasks: ["report"], slots: 10, state: "active", ...over }
+  return {
+    ...{ id: "worker", host: "here", pid: 7, tasks: ["report"], slots: 10, state: "active" },
+    ...{ roles: ["fire", "work"], version: "1.0.0", labels: {} },
+    ...over,
+  }
 }
 
 export function heldRun(run: { id: string; attempt: number }, over: Partial<HeldRun> = {}): HeldRun {
@@ -148,7 +152,7 @@ export function aPruning(over: Partial<PruneRequest> = {}): PruneRequest {
 
 /** What a prune answers that deleted only this. */
 export function pruned(over: Partial<Pruned> = {}): Pruned {
-  return { runs: 0, workers: 0, entries: 0, ...over }
+  return { runs: 0, workers: 0, entries: 0, buckets: 0, ...over }
 }
 
 /** 2026-03-27T07:00:00Z: any instant will do where nothing is due by it. */

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict"
 import { cancel } from "../../core/run.ts"
 import type { Hint, Store } from "../store.ts"
-import { aPlan, aRun, aSchedule, MOMENT_MS } from "./factories.ts"
+import { aDocument, aPlan, aRun, aSchedule, MOMENT_MS } from "./factories.ts"
 import { type Lab, type Law, lawCase } from "./law.ts"
 import { claimed, created, enqueued, running } from "./steps.ts"
 
-const HINTS: readonly Hint[] = ["schedules", "runs", "cancelled"]
+const HINTS: readonly Hint[] = ["schedules", "runs", "cancelled", "documents", "ended"]
 
 /** A store that never hints keeps this law; one that hints too much breaks it. */
 export const HINTS_LAW: Law = {
@@ -13,7 +13,7 @@ export const HINTS_LAW: Law = {
   name: "Hints",
   statement: "`listen` may be late, repeated or silent: only speed depends on it.",
   cases: [
-    lawCase("A hint is one of three words", async (store, lab) => {
+    lawCase("A hint is one of the words of the contract", async (store, lab) => {
       const heard: string[] = []
       const stop = await store.listen((hint) => heard.push(hint))
 
@@ -115,4 +115,5 @@ async function makeNews(store: Store): Promise<void> {
   await store.fire([aPlan(schedule, { runs: [aRun()] })])
   const run = await running(store, aRun())
   await store.transition([cancel(run, { reason: null, by: null })!])
+  await store.putDocument(aDocument(), null)
 }

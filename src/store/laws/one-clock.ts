@@ -18,6 +18,7 @@ import { ONE_CLOCK_JOURNAL } from "./journal.ts"
 import { type Law, lawCase } from "./law.ts"
 import { ONE_CLOCK_DUE } from "./one-clock-due.ts"
 import { ONE_CLOCK_DUE_AT } from "./one-clock-due-at.ts"
+import { ONE_CLOCK_STATISTICS } from "./statistics.ts"
 import {
   abandoned,
   allWorkers,
@@ -167,5 +168,12 @@ export const ONE_CLOCK: Law = {
   number: 2,
   name: "One clock",
   statement: '"Now" is the store\'s own clock, read inside the operation. Callers send durations.',
-  cases: [...dating, ...ONE_CLOCK_DUE, ...ONE_CLOCK_DUE_AT, ...ONE_CLOCK_DOCUMENTS, ...ONE_CLOCK_JOURNAL],
+  cases: [
+    ...dating,
+    ...ONE_CLOCK_DUE,
+    ...ONE_CLOCK_DUE_AT,
+    ...ONE_CLOCK_DOCUMENTS,
+    ...ONE_CLOCK_JOURNAL,
+    ...ONE_CLOCK_STATISTICS,
+  ],
 }

@@ -15,6 +15,7 @@ import {
 } from "./factories.ts"
 import { REPEATABLE_JOURNAL } from "./journal.ts"
 import { type Law, lawCase } from "./law.ts"
+import { REPEATABLE_STATISTICS } from "./statistics.ts"
 import {
   allWorkers,
   created,
@@ -37,6 +38,7 @@ export const REPEATABLE: Law = {
   statement: "Sending a write twice has the effect of sending it once; callers make the ids.",
   cases: [
     ...REPEATABLE_JOURNAL,
+    ...REPEATABLE_STATISTICS,
     lawCase("Opening twice is opening once: everything is still there", async (store) => {
       const schedule = await created(store, aSchedule())
       const run = await running(store, aRun())

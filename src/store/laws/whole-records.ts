@@ -197,9 +197,20 @@ export const WHOLE_RECORDS = [
     )
   }),
   lawCase("A worker's record is what it said at its last heartbeat", async (store) => {
-    const first = aWorker({ id: "first", host: "alpha ✓", pid: 41, tasks: ["report", "vacuum"], slots: 3 })
-    const second = aWorker({ id: "second", tasks: [], state: "draining" })
-    await store.heartbeat(aHeartbeat({ worker: { ...first, slots: 9, tasks: ["other"], state: "draining" } }))
+    const first = aWorker({
+      ...{ id: "first", host: "alpha ✓", pid: 41, tasks: ["report", "vacuum"], slots: 3 },
+      ...{ roles: ["work"], version: "2.0.0-rc.1+é", labels: { region: "eu ✓", "a:b/c": "" } },
+    })
+    const second = aWorker({ id: "second", tasks: [], state: "draining", roles: ["fire"] })
+    const before = {
+      slots: 9,
+      tasks: ["other"],
+      state: "draining",
+      version: "1",
+      labels: { x: "y" },
+      roles: [],
+    } as const
+    await store.heartbeat(aHeartbeat({ worker: { ...first, ...before } }))
 
     await store.heartbeat(aHeartbeat({ worker: first }))
     await store.heartbeat(aHeartbeat({ worker: second }))
@@ -207,9 +218,9 @@ export const WHOLE_RECORDS = [
     const workers = await allWorkers(store)
     assert.deepEqual(sorted(idsOf(workers)), ["first", "second"])
     for (const said of [first, second]) {
-      const { startedAt, heartbeatAt, ...kept } = workers.find((worker) => worker.id === said.id)!
+      const { startedAt, heartbeatAt, expectedBy, ...kept } = workers.find((worker) => worker.id === said.id)!
       assert.deepEqual(kept, { ...said, running: 0 })
-      assert.ok(startedAt <= heartbeatAt)
+      assert.ok(startedAt <= heartbeatAt && heartbeatAt < expectedBy)
     }
   }),
 ]

@@ -1,6 +1,7 @@
 import { WHOLE_DOCUMENTS } from "./documents.ts"
 import { WHOLE_JOURNAL } from "./journal.ts"
 import type { Law } from "./law.ts"
+import { WHOLE_STATISTICS } from "./statistics.ts"
 import { WHOLE_CHANGES } from "./whole-changes.ts"
 import { WHOLE_COUNTS } from "./whole-counts.ts"
 import { WHOLE_ENDS } from "./whole-ends.ts"
@@ -19,5 +20,6 @@ export const WHOLE: Law = {
     ...WHOLE_ENDS,
     ...WHOLE_DOCUMENTS,
     ...WHOLE_JOURNAL,
+    ...WHOLE_STATISTICS,
   ],
 }

@@ -113,11 +113,12 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
         const runs = claimRuns(shelf, request, now)
         return { now, runs, nextClaimableAt: nextClaimableAt(shelf, request, runs, now) }
       }),
-    heartbeat: (beat: Heartbeat) => operate((now) => ({ now, gone: shelf.beat(beat, now) })),
+    heartbeat: (beat: Heartbeat) => operate((now) => ({ now, ...shelf.beat(beat, now) })),
     transition: (changes: readonly RunChange[]) =>
       operate((now) => {
         const answers = eachApart(changes, (change) => applyChange(shelf, change, now), refused)
         if (changes.some((change) => change.state === "cancelled")) hint("cancelled")
+        if (changes.some((change) => isFinished(change.state))) hint("ended")
         if (changes.some((change) => freesSomething(shelf, change))) hint("runs")
         return answers
       }),
@@ -176,6 +177,7 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
           ),
         }
       }),
+    summarise: (request) => operate((now) => shelf.statistics.summarise(request, now)),
     findWorkers: (page) => operate(() => pageOfWorkers(shelf.workers.values(), page)),
   }
 }

@@ -29,6 +29,7 @@ import type {
 } from "../../store/store.ts"
 import { eachApart, jsonText } from "../shared/apart.ts"
 import { insertLine } from "./log.ts"
+import { Statistics } from "./statistics.ts"
 import { UnfinishedRuns } from "./unfinished-runs.ts"
 
 /** The memory store's tables, and the changes to a row that several operations share. */
@@ -40,6 +41,7 @@ export class Shelf {
   /** The unfinished part of `runs`: what claims look through, so that history costs nothing. */
   readonly unfinished = new UnfinishedRuns()
   readonly workers = new Map<string, Worker>()
+  readonly statistics = new Statistics()
   readonly logs = new Map<string, StoredLogLine[]>()
   /** By run: the newest attempt that a heartbeat has confirmed. */
   readonly #confirmed = new Map<string, number>()
@@ -129,10 +131,17 @@ export class Shelf {
     }
   }
 
-  beat({ worker, isLeaving, held }: Heartbeat, now: Instant): HeartbeatAnswer["gone"] {
+  beat(
+    { worker, nextInMs, isLeaving, held, statistics }: Heartbeat,
+    now: Instant,
+  ): Omit<HeartbeatAnswer, "now"> {
     const startedAt = this.workers.get(worker.id)?.startedAt ?? now
+    const times = { startedAt, heartbeatAt: now, expectedBy: now + nextInMs }
+    if (!isLeaving) this.workers.set(worker.id, { ...worker, ...times, running: held.length })
+    // Without a record nothing is added: a goodbye that is sent twice would add twice.
+    const areStatisticsIn = statistics === null || this.workers.has(worker.id)
+    if (statistics !== null && areStatisticsIn) this.statistics.add(worker.id, statistics, now)
     if (isLeaving) this.workers.delete(worker.id)
-    else this.workers.set(worker.id, { ...worker, startedAt, heartbeatAt: now, running: held.length })
 
     const gone: { runId: string; attempt: number; why: "cancelled" | "lost" }[] = []
     for (const { runId, attempt, leaseMs, progress } of held) {
@@ -145,7 +154,7 @@ export class Shelf {
         gone.push({ runId, attempt, why: isCancelled ? "cancelled" : "lost" })
       }
     }
-    return gone
+    return { gone, areStatisticsIn }
   }
 
   prune(request: PruneRequest, now: Instant): Omit<Pruned, "entries"> {
@@ -169,7 +178,8 @@ export class Shelf {
       .filter(({ heartbeatAt }) => heartbeatAt < now - request.silentForMs)
       .slice(0, request.limit)
     for (const { id } of silent) this.workers.delete(id)
-    return { runs: oldest.length, workers: silent.length }
+    const buckets = this.statistics.prune(now, request.limit)
+    return { runs: oldest.length, workers: silent.length, buckets }
   }
 
   /** Whether no plan will look for its record any more. */

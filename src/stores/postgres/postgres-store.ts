@@ -15,6 +15,7 @@ import type {
   TransitionAnswer,
 } from "../../store/store.ts"
 import { refused, refusedRun, sendApart } from "../shared/apart.ts"
+import { EndedHints } from "../shared/ended-hints.ts"
 import { newReader } from "../shared/shares.ts"
 import type { Pool, Queryable } from "./client.ts"
 import { Database, type DatabaseOptions, type Runner, type Waiting } from "./database.ts"
@@ -35,6 +36,7 @@ import { appendEntries, readJournal } from "./statements/journal.ts"
 import { appendLines, readLines } from "./statements/logs.ts"
 import { prune } from "./statements/pruning.ts"
 import { putSchedule } from "./statements/schedules.ts"
+import { summarise } from "./statements/statistics.ts"
 import { changeRuns } from "./statements/transition.ts"
 
 export type PostgresStore = TransactionalStore<Queryable>
@@ -189,6 +191,7 @@ function operations(ways: Ways): Omit<Store, "open" | "close" | "listen"> {
           schedules === undefined ? noScheduleCounts() : await countSchedules(runner, schedules, limit),
       }
     },
+    summarise: async (request) => summarise(await ways.pool(), request),
     findWorkers: async (page) => findWorkers(await ways.pool(), page),
   }
 }
@@ -199,6 +202,7 @@ interface Opened {
   readonly database: Database
   readonly session: Session
   readonly news: News
+  readonly ended: EndedHints
 }
 
 /** Opens once, whoever asks first; a failed opening may be tried again, a closed store may not. */
@@ -237,7 +241,10 @@ class Door {
 
   /** Not waited for: a hint that is late costs nobody more than a moment. */
   tell(hints: readonly Hint[]): void {
-    if (hints.length > 0) this.#opened?.news.tell(hints)
+    const { news, ended } = this.#opened ?? {}
+    if (hints.includes("ended")) ended?.onEnded()
+    const others = hints.filter((hint) => hint !== "ended")
+    if (others.length > 0) news?.tell(others)
   }
 
   /** Once, in the background. */
@@ -251,6 +258,7 @@ class Door {
     if (opened === null || opened === undefined) return
     this.#opening = null
     await this.#rehearsal
+    opened.ended.close()
     await opened.news.close()
     opened.session.close()
     if (opened.isOurs) await opened.database.by(opened.pool.end()).catch(ignored)
@@ -272,7 +280,9 @@ class Door {
     }
     const session = new Session(pool, database, this.#waiting, this.channel)
     const news = new News(database, this.#waiting, this.channel)
-    this.#opened = { pool, isOurs, database, session, news }
+    const ended = new EndedHints(this.#waiting, () => news.tell(["ended"]))
+    session.onEnded = () => ended.onHeard()
+    this.#opened = { pool, isOurs, database, session, news, ended }
     return this.#opened
   }
 }

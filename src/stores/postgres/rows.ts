@@ -30,10 +30,12 @@ export const NOW = "pg_catalog.date_trunc('milliseconds', pg_catalog.clock_times
 export const CLOCK = `clock as materialized (select ${NOW} as now)`
 
 export const workerColumns = `
-    id, host, pid, pg_catalog.to_json(tasks), slots, state, ${ms("started_at")}, ${ms("heartbeat_at")}, running`
+    id, host, pid, pg_catalog.to_json(tasks), slots, state, ${ms("started_at")}, ${ms("heartbeat_at")}, running,
+    pg_catalog.to_json(roles), version, labels, ${ms("expected_by")}`
 
 export function workerOf(row: Row): Worker {
   const [id, host, pid, tasks, slots, state, startedAt, heartbeatAt, running] = row as readonly string[]
+  const [roles, version, labels, expectedBy] = row.slice(9) as readonly Text[]
   return readableWorker({
     id,
     host,
@@ -44,6 +46,10 @@ export function workerOf(row: Row): Worker {
     startedAt: instantOf(startedAt!),
     heartbeatAt: instantOf(heartbeatAt!),
     running: Number(running),
+    roles: jsonOf(roles!),
+    version,
+    labels: jsonOf(labels!),
+    expectedBy: numberOf(expectedBy!),
   })
 }
 

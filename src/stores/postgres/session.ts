@@ -28,6 +28,9 @@ export class Session {
   #delayMs = RECONNECT_MIN_MS
   #isClosed = false
 
+  /** Somebody told that runs have ended, this process or another. */
+  onEnded: () => void = () => undefined
+
   constructor(pool: Pool, database: Database, waiting: Waiting, channel: string) {
     this.#pool = pool
     this.#database = database
@@ -140,8 +143,9 @@ export class Session {
     client.on("error", onLost)
     client.on("end", onLost)
     client.on("notification", ({ channel, payload }) => {
-      if (channel === this.#channel && (TOLD as readonly unknown[]).includes(payload))
-        this.tell(payload as Hint)
+      if (channel !== this.#channel || !(TOLD as readonly unknown[]).includes(payload)) return
+      if (payload === "ended") this.onEnded()
+      this.tell(payload as Hint)
     })
   }
 

@@ -2,6 +2,10 @@ import type { Hint } from "../../store/store.ts"
 import { TOLD } from "../shared/told.ts"
 import type { RedisClient, RedisOptions, Waiting } from "./client.ts"
 import type { Connection } from "./connection.ts"
+import { KEYS } from "./lua/keys.ts"
+import { scriptOf } from "./script.ts"
+
+const PUBLISH = scriptOf(KEYS, "call('PUBLISH', prefix .. ':news', ARGV[1])")
 
 /**
  * A connection that dies without a word (a firewall forgot it, its host is gone) stays open on this side and hears nothing for
@@ -20,6 +24,8 @@ export class News {
   readonly #waiting: Waiting
   readonly #channel: string
   readonly #listeners = new Set<{ onHint(hint: Hint): void }>()
+  /** Somebody told that runs have ended, this process or another. */
+  onEnded: () => void = () => undefined
   /** Called at each connection: the server may be another one than before. */
   onConnected: () => void = () => undefined
   #subscriber: RedisClient | null = null
@@ -60,6 +66,11 @@ export class News {
         // A listener's fault is its own: neither the write it follows nor the other listeners are harmed.
       }
     }
+  }
+
+  /** Not waited for: a hint that is lost costs others a moment. */
+  publish(hint: Hint): void {
+    this.#connection.run(PUBLISH, [hint]).catch(ignored)
   }
 
   close(): void {
@@ -111,6 +122,7 @@ export class News {
   }
 
   #tellWords(words: readonly string[]): void {
+    if (words.includes("ended")) this.onEnded()
     for (const hint of TOLD) if (words.includes(hint)) this.tell(hint)
   }
 }

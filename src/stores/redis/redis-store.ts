@@ -1,8 +1,10 @@
 import { BelfryError } from "../../core/errors.ts"
+import { isFinished, type RunChange } from "../../core/run.ts"
 import { noRunCounts } from "../../core/run-states.ts"
 import { noScheduleCounts } from "../../core/schedule-state.ts"
 import type { LogLine, Store } from "../../store/store.ts"
 import { refused, refusedRun, sendApart } from "../shared/apart.ts"
+import { EndedHints } from "../shared/ended-hints.ts"
 import { newReader } from "../shared/shares.ts"
 import type { RedisClient, RedisOptions, Waiting } from "./client.ts"
 import { Connection } from "./connection.ts"
@@ -26,6 +28,7 @@ import { appendLines, readLines } from "./scripts/logs.ts"
 import { prune } from "./scripts/pruning.ts"
 import { readRuns } from "./scripts/reading-runs.ts"
 import { putSchedule } from "./scripts/schedules.ts"
+import { summarise } from "./scripts/summarising.ts"
 import { changeRuns } from "./scripts/transition.ts"
 
 const NOW = scriptOf(KEYS, "return now_ms()")
@@ -84,8 +87,12 @@ export function createRedisStore(
       return beat(connection, memory, heartbeat)
     },
     async transition(changes) {
-      const connection = await reach()
-      return sendApart(changes, (some) => changeRuns(connection, some), refused)
+      const { connection, ended } = await door.opened()
+      const answers = await sendApart(changes, (some) => changeRuns(connection, some), refused)
+      const isEnd = ({ state }: RunChange, index: number) =>
+        isFinished(state) && answers[index]!.outcome === "done"
+      if (changes.some(isEnd)) ended.onEnded()
+      return answers
     },
     async prune(request) {
       const connection = await reach()
@@ -128,6 +135,7 @@ export function createRedisStore(
           schedules === undefined ? noScheduleCounts() : await countSchedules(connection, schedules, limit),
       }
     },
+    summarise: async (request) => summarise(await reach(), request),
     findWorkers: async (page) => findWorkers(await reach(), page),
   }
 }
@@ -138,6 +146,7 @@ interface Opened {
   readonly connection: Connection
   readonly memory: Memory
   readonly news: News
+  readonly ended: EndedHints
 }
 
 /** Opens once, whoever asks first; a failed opening may be tried again, a closed store may not. */
@@ -175,6 +184,7 @@ class Door {
     const opened = await this.#opening?.catch(() => null)
     if (opened === null || opened === undefined) return
     this.#opening = null
+    opened.ended.close()
     opened.news.close()
     leave(opened)
   }
@@ -197,7 +207,9 @@ class Door {
     // Beside everything else: with a million runs it takes seconds, and until then only lists are short of some.
     void completeLists(connection).catch(() => undefined)
     connection.onStranger = memory.glance
-    return { client, isOurs, connection, memory, news }
+    const ended = new EndedHints(this.#waiting, () => news.publish("ended"))
+    news.onEnded = () => ended.onHeard()
+    return { client, isOurs, connection, memory, news, ended }
   }
 }
 

@@ -14,6 +14,10 @@ const SOUND: Worker = {
   startedAt: 1_000,
   heartbeatAt: 2_000,
   running: 3,
+  roles: ["work"],
+  version: "1.2.3",
+  labels: { region: "eu" },
+  expectedBy: 3_000,
 }
 
 test("a sound record is read as it is", () => {
@@ -31,6 +35,10 @@ test("a record that says nothing is a worker without tasks that was never heard 
     startedAt: 0,
     heartbeatAt: 0,
     running: 0,
+    roles: [],
+    version: "",
+    labels: {},
+    expectedBy: 60_000,
   })
 })
 

@@ -170,7 +170,8 @@ export function withAttempt(
   return [...run.attempts, attempt].slice(-ATTEMPTS_KEPT)
 }
 
-export const WORKER_COLUMNS = "id, host, pid, tasks, slots, state, started_at, heartbeat_at, running"
+export const WORKER_COLUMNS =
+  "id, host, pid, tasks, slots, state, started_at, heartbeat_at, running, roles, version, labels, expected_by"
 
 export interface WorkerRow {
   readonly id: string
@@ -182,15 +183,23 @@ export interface WorkerRow {
   readonly started_at: number
   readonly heartbeat_at: number
   readonly running: number
+  readonly roles: string
+  readonly version: string
+  readonly labels: string
+  readonly expected_by: number | null
 }
 
-export function workerOf({
-  tasks,
-  started_at: startedAt,
-  heartbeat_at: heartbeatAt,
-  ...rest
-}: WorkerRow): Worker {
-  return readableWorker({ ...rest, tasks: parseOrNothing(tasks), startedAt, heartbeatAt })
+export function workerOf(row: WorkerRow): Worker {
+  const { tasks, roles, labels, started_at: startedAt, heartbeat_at: heartbeatAt, ...rest } = row
+  return readableWorker({
+    ...rest,
+    tasks: parseOrNothing(tasks),
+    roles: parseOrNothing(roles),
+    labels: parseOrNothing(labels),
+    startedAt,
+    heartbeatAt,
+    expectedBy: row.expected_by,
+  })
 }
 
 export interface LogRow {

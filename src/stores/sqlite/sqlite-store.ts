@@ -36,6 +36,7 @@ import { appendLines, readLines } from "./statements/logs.ts"
 import { addNews } from "./statements/news.ts"
 import { FROM_THE_OLDEST, type Place, pruneRuns, pruneWorkers } from "./statements/pruning.ts"
 import { putSchedule } from "./statements/schedules.ts"
+import { pruneStatistics, summarise } from "./statements/statistics.ts"
 import { changeRuns } from "./statements/transition.ts"
 
 /**
@@ -165,6 +166,7 @@ export function createSqliteStore(
         schedules:
           schedules === undefined ? noScheduleCounts() : countSchedules(connection, schedules, limit, now),
       })),
+    summarise: (request) => read((connection, now) => summarise(connection, request, now)),
     findWorkers: (page) => read((connection) => findWorkers(connection, page)),
   }
 }
@@ -183,6 +185,7 @@ async function prune(
 ): Promise<Pruned> {
   const workers = await write((connection, now) => pruneWorkers(connection, request, now))
   const entries = await write((connection, now) => pruneJournal(connection, request, now))
+  const buckets = await write((connection, now) => pruneStatistics(connection, request.limit, now))
   let runs = 0
   for (let place: Place | null = FROM_THE_OLDEST; place !== null && runs < request.limit; ) {
     const from: Place = place
@@ -193,7 +196,7 @@ async function prune(
     place = bite.next
     await new Promise((resolve) => setImmediate(resolve))
   }
-  return { runs, workers, entries }
+  return { runs, workers, entries, buckets }
 }
 
 /** Opens the file once, however many ask at once; after a fault it is tried again, after `close` never. */

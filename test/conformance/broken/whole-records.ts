@@ -98,6 +98,25 @@ export const BROKEN_WHOLE_RECORDS = [
       return { ...answer, runs: answer.runs.map((run) => ({ ...run, missed: null, retry: null })) }
     },
   })),
+  ...(["roles", "version", "labels"] as const).map((part) =>
+    broken(1, `a worker's ${part} are those of its first heartbeat`, (store) => {
+      const first = new Map<string, Worker>()
+      return {
+        async findWorkers(page) {
+          return (await store.findWorkers(page)).map((worker) => {
+            if (!first.has(worker.id)) first.set(worker.id, worker)
+            return { ...worker, [part]: first.get(worker.id)![part] }
+          })
+        },
+        async heartbeat(beat) {
+          const answer = await store.heartbeat(beat)
+          const worker = (await allWorkers(store)).find(({ id }) => id === beat.worker.id)
+          if (worker && !first.has(worker.id)) first.set(worker.id, worker)
+          return answer
+        },
+      }
+    }),
+  ),
   broken(1, "a worker's first record is kept for ever", (store) => {
     const first = new Map<string, Worker>()
     return {

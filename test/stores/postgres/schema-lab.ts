@@ -50,9 +50,16 @@ class Schemas {
   async take(): Promise<string> {
     const schema = this.#free.pop()
     if (schema === undefined) return this.#make()
-    const tables = ["schedules", "runs", "logs", "shares", "workers", "documents", "journal"].map(
-      (table) => `${schema}.${table}`,
-    )
+    const tables = [
+      "schedules",
+      "runs",
+      "logs",
+      "shares",
+      "workers",
+      "documents",
+      "journal",
+      "statistics",
+    ].map((table) => `${schema}.${table}`)
     await query(this.#url(), `truncate ${tables}`)
     return schema
   }

@@ -34,6 +34,7 @@ export const CALLS: Readonly<Record<Exclude<keyof Store, "open" | "close" | "lis
   findDocuments: (store) => store.findDocuments({ kind: "calendar" }, { afterId: null, limit: 1 }),
   appendJournal: (store) => store.appendJournal([anEntry()]),
   readJournal: (store) => store.readJournal({}, { order: "newest", after: null, limit: 1 }),
+  summarise: (store) => store.summarise({ subject: "all", spanMs: 60_000, from: 0, until: 1, limit: 1 }),
   count: (store) => store.count({ runs: {}, schedules: {}, limit: 1 }),
   findWorkers: (store) => store.findWorkers({ afterId: null, limit: 1 }),
 }

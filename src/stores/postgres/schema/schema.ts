@@ -9,6 +9,7 @@ import { EXTEND } from "./extend.ts"
 import { FIRE } from "./fire.ts"
 import { JOURNAL } from "./journal.ts"
 import { PRUNE } from "./prune.ts"
+import { STATISTICS } from "./statistics.ts"
 
 const CHANGES = `
   -- The run that a run is a part of.
@@ -27,6 +28,7 @@ export const NEWEST_MIGRATION = [
   ENDS,
   DOCUMENTS,
   JOURNAL,
+  STATISTICS,
   CANCEL_UNFINISHED,
   DUE,
   FIRE,

@@ -1,8 +1,10 @@
+import { BelfryError } from "../../../core/errors.ts"
 import type { Heartbeat, HeartbeatAnswer } from "../../../store/store.ts"
 import type { Runner } from "../database.ts"
 import { isHeldByOthers } from "../faults.ts"
-import { CLOCK, instantOf, ms, type Row, textOrNull } from "../rows.ts"
+import { CLOCK, instantOf, ms, type Row, spanFrom, textOrNull } from "../rows.ts"
 import { named } from "../schema/engine-function.ts"
+import { addBatch } from "./statistics.ts"
 
 const EXTEND = `
   select ${ms("f.extended_at")}, f.run_id
@@ -11,8 +13,10 @@ const EXTEND = `
 const BEAT = `
   with ${CLOCK},
   beat as (
-    insert into belfry.workers (id, host, pid, tasks, slots, state, started_at, heartbeat_at, running)
-    select $1, $7, $8, $9::text[], $10, $11, clock.now, clock.now, $12
+    insert into belfry.workers (id, host, pid, tasks, slots, state, started_at, heartbeat_at, running, roles, version, labels,
+      expected_by)
+    select $1, $7, $8, $9::text[], $10, $11, clock.now, clock.now, $12, $13::text[], $14, $15::jsonb,
+      clock.now + ${spanFrom("$16")}
     from clock
     on conflict (id) do update
     set host = excluded.host,
@@ -21,7 +25,11 @@ const BEAT = `
       slots = excluded.slots,
       state = excluded.state,
       heartbeat_at = excluded.heartbeat_at,
-      running = excluded.running
+      running = excluded.running,
+      roles = excluded.roles,
+      version = excluded.version,
+      labels = excluded.labels,
+      expected_by = excluded.expected_by
   )${EXTEND}`
 
 export const LEAVE = `
@@ -37,6 +45,8 @@ const SELECT_MISSING = `
     and r.state in ('cancelled', 'running')`
 
 export async function beat(runner: Runner, heartbeat: Heartbeat): Promise<HeartbeatAnswer> {
+  // A goodbye takes the worker's record, which remembers the batches.
+  const wasIn = heartbeat.isLeaving && (await keepBatch(runner, heartbeat))
   let rows: Awaited<ReturnType<Runner["rows"]>>
   try {
     rows = await extend(runner, heartbeat, patienceMs(heartbeat))
@@ -47,7 +57,19 @@ export async function beat(runner: Runner, heartbeat: Heartbeat): Promise<Heartb
   }
   const extended = new Set(rows.map((row) => row[1]))
   const missing = heartbeat.held.filter(({ runId }) => !extended.has(runId))
-  return { now: instantOf(rows[0]![0]!), gone: missing.length === 0 ? [] : await goneOf(runner, missing) }
+  const gone = missing.length === 0 ? [] : await goneOf(runner, missing)
+  const areStatisticsIn = heartbeat.isLeaving ? wasIn : await keepBatch(runner, heartbeat)
+  return { now: instantOf(rows[0]![0]!), gone, areStatisticsIn }
+}
+
+/** What can't be added now comes again with the next beat: no lease depends on it. */
+async function keepBatch(runner: Runner, { worker, statistics }: Heartbeat): Promise<boolean> {
+  try {
+    return await addBatch(runner, worker.id, statistics)
+  } catch (error) {
+    // It never will be.
+    return error instanceof BelfryError && error.code === "BELFRY_STORE_REFUSED"
+  }
 }
 
 /** Beats come three times a lease: two in a row that wait must not use it up. */
@@ -61,7 +83,7 @@ const PATIENCE_MAX_MS = 500
 
 function extend(
   runner: Runner,
-  { worker, isLeaving, held: given }: Heartbeat,
+  { worker, nextInMs, isLeaving, held: given }: Heartbeat,
   patienceMs: number,
 ): Promise<readonly Row[]> {
   // In one order, as everyone takes rows: so that nobody waits for one who waits for them.
@@ -74,7 +96,19 @@ function extend(
     held.map(({ progress }) => textOrNull(progress)),
     patienceMs,
   ]
-  const about = [worker.host, worker.pid, worker.tasks, worker.slots, worker.state, held.length]
+  const { host, pid, tasks, slots, state, roles, version, labels } = worker
+  const about = [
+    host,
+    pid,
+    tasks,
+    slots,
+    state,
+    held.length,
+    roles,
+    version,
+    JSON.stringify(labels),
+    nextInMs,
+  ]
   return isLeaving ? runner.rows(LEAVE, values) : runner.rows(BEAT, [...values, ...about])
 }
 

@@ -23,7 +23,7 @@ export const ENTRY_PARAMETERS = ENTRY.length
 /** An insert of entries that come as lists; the parameters begin at `first`. `among` says which of them, by their place. */
 export const insertEntries = (first: number, among = "") => `
     insert into belfry.journal (${COLUMNS})
-    select e.id, e.action, e.subject, e.subject_id, e.by_name, e.reason, e.before_value::jsonb, e.after_value::jsonb, ${NOW}
+    select e.id, e.action, e.subject, e.subject_id, e.by_name, e.reason, e.before_value::jsonb, e.after_value::jsonb, (select ${NOW})
     from (${rowsOfLists(ENTRY, first)}) as e
     ${among}
     order by e.place

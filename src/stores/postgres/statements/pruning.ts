@@ -3,6 +3,7 @@ import type { Runner } from "../database.ts"
 import { CLOCK, instantOf, ms, spanFrom } from "../rows.ts"
 import { named } from "../schema/engine-function.ts"
 import { pruneJournal } from "./journal.ts"
+import { pruneStatistics } from "./statistics.ts"
 
 const PRUNE_RUNS = `
   select f.deleted, f.run_id, ${ms("f.completed_at")}
@@ -37,7 +38,8 @@ export async function prune(runner: Runner, request: PruneRequest): Promise<Prun
   }
   const workers = await runner.rows(PRUNE_WORKERS, [silentForMs, limit])
   const entries = await pruneJournal(runner, journalOlderThanMs, limit)
-  return { runs, workers: workers.length, entries }
+  const buckets = await pruneStatistics(runner, limit)
+  return { runs, workers: workers.length, entries, buckets }
 }
 
 /** Year 1: before anything that was completed. */

@@ -94,6 +94,7 @@ async function changeGroup(
   for (const change of changes) {
     if (change.state === "pending" && isDone(change)) news.add("runs")
     if (change.state === "cancelled" && isDone(change)) news.add("cancelled")
+    if (isFinished(change.state) && isDone(change)) news.add("ended")
   }
   const found = await statesOf(
     runner,

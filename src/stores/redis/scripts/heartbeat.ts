@@ -6,39 +6,38 @@ import { instantIn } from "../instants.ts"
 import { INSTANTS } from "../lua/instants.ts"
 import { KEYS } from "../lua/keys.ts"
 import { SETS } from "../lua/sets.ts"
+import { STATISTICS } from "../lua/statistics.ts"
 import type { Memory } from "../memory.ts"
 import { numberOf } from "../run-rows.ts"
 import { scriptOf, slicesOf } from "../script.ts"
+import { batchArgs } from "../statistics-args.ts"
 
-// Arguments: the worker, whether it leaves, what it says of itself, how many runs it holds, the version it has seen; then those
-// runs.
-// Answers now; which it no longer holds: the id, the attempt and why; and what the server remembers.
+// Arguments: the worker, whether it leaves, what it says of itself, how many runs it holds, the version it has seen, within what time
+// it beats again, how many of these runs come with this call, those runs, and a batch of statistics if there is one.
+// Answers now; which it no longer holds: the id, the attempt and why; what the server remembers; and the newest batch.
 const BEAT = scriptOf(
   KEYS,
   INSTANTS,
   SETS,
+  STATISTICS,
   `
 local HELD = 4
 local now = now_ms()
 local worker = ARGV[1]
 local key = prefix .. ':workers:' .. worker
-if ARGV[2] == '1' then
-  call('DEL', key)
-  call('ZREM', prefix .. ':worker-ids', worker)
-  call('ZREM', prefix .. ':worker-beats', worker)
-else
+if ARGV[2] ~= '1' then
   -- A key that holds something else than a hash would fail the call, and cost the worker all its leases.
   if call('TYPE', key).ok ~= 'hash' then
     call('DEL', key)
   end
   call('HSETNX', key, 'started_at', rfc_3339(now))
-  call('HSET', key, 'heartbeat_at', rfc_3339(now), 'about', ARGV[3], 'running', ARGV[4])
+  call('HSET', key, 'heartbeat_at', rfc_3339(now), 'about', ARGV[3], 'running', ARGV[4], 'expected_by', rfc_3339(now + ARGV[6]))
   call('ZADD', prefix .. ':worker-ids', 0, worker)
   call('ZADD', prefix .. ':worker-beats', now, worker)
 end
 
-local gone = {}
-for at = 6, #ARGV, HELD do
+local gone, last = {}, 7 + HELD * ARGV[7]
+for at = 8, last, HELD do
   local id, attempt = ARGV[at], ARGV[at + 1]
   local run = fields_in(prefix .. ':runs:' .. id, 'state', 'attempt', 'task', 'priority')
   -- Without its task nobody knows the queue that its lease stands in: it ends there, and the run is given again.
@@ -54,17 +53,29 @@ for at = 6, #ARGV, HELD do
   end
 end
 write_sets()
+local batch = add_batch(key, last + 1, now)
+if ARGV[2] == '1' then
+  call('DEL', key)
+  call('ZREM', prefix .. ':worker-ids', worker)
+  call('ZREM', prefix .. ':worker-beats', worker)
+end
 -- A beat counts like a change of a schedule: so a server that went back behind it is found out, whatever else it lost. But it
 -- must not count over the gap that it finds.
 local version = tonumber(call('GET', prefix .. ':versions') or 0)
 if version >= tonumber(ARGV[5]) then
   version = call('INCR', prefix .. ':versions')
 end
-return { now, gone, call('HGET', prefix .. ':schema', 'mark'), version }
+return { now, gone, call('HGET', prefix .. ':schema', 'mark'), version, batch }
 `,
 )
 
-type BeatReply = readonly [now: number, gone: readonly GoneRow[], mark: string | null, version: number]
+type BeatReply = readonly [
+  now: number,
+  gone: readonly GoneRow[],
+  mark: string | null,
+  version: number,
+  batch: number,
+]
 type GoneRow = readonly [runId: string, attempt: string, why: "cancelled" | "lost"]
 
 export async function beat(
@@ -72,18 +83,29 @@ export async function beat(
   memory: Memory,
   heartbeat: Heartbeat,
 ): Promise<HeartbeatAnswer> {
-  const { worker, isLeaving, held } = heartbeat
+  const { worker, nextInMs, isLeaving, held, statistics } = heartbeat
   const { id, ...about } = worker
-  const said = [id, isLeaving ? 1 : 0, JSON.stringify(about), held.length]
   const gone: GoneRow[] = []
-  let now = 0
-  for (const slice of held.length === 0 ? [held] : slicesOf(held)) {
-    const reply = await connection.run<BeatReply>(BEAT, [...said, memory.version, ...slice.flatMap(heldArgs)])
+  let [now, batch] = [0, 0]
+  const slices = held.length === 0 ? [held] : slicesOf(held)
+  for (const [index, slice] of slices.entries()) {
+    const isLast = index === slices.length - 1
+    // It leaves, and hands over, with the last of them.
+    const said = [id, isLeaving && isLast ? 1 : 0, JSON.stringify(about), held.length, memory.version]
+    const runs = [nextInMs, slice.length, ...slice.flatMap(heldArgs)]
+    const handed = isLast ? batchArgs(statistics) : []
+    const reply = await connection.run<BeatReply>(BEAT, [...said, ...runs, ...handed])
     now = reply[0]
     gone.push(...reply[1])
     memory.compare(reply[2], reply[3])
+    batch = reply[4]
   }
-  return { now, gone: gone.map(([runId, attempt, why]) => ({ runId, attempt: Number(attempt), why })) }
+  const areStatisticsIn = statistics === null || batch >= statistics.number
+  return {
+    now,
+    areStatisticsIn,
+    gone: gone.map(([runId, attempt, why]) => ({ runId, attempt: Number(attempt), why })),
+  }
 }
 
 function heldArgs({ runId, attempt, leaseMs, progress }: HeldRun): (string | number)[] {
@@ -97,8 +119,10 @@ const WORKERS = scriptOf(
 local found = {}
 local after = ARGV[1] == '' and '-' or '(' .. text_of(ARGV[1])
 for _, id in ipairs(call('ZRANGEBYLEX', prefix .. ':worker-ids', after, '+', 'LIMIT', 0, ARGV[2])) do
-  local fields = fields_in(prefix .. ':workers:' .. id, 'about', 'started_at', 'heartbeat_at', 'running')
-  found[#found + 1] = { fields[1] or false, fields[2] or false, fields[3] or false, fields[4] or false, id }
+  local fields = fields_in(prefix .. ':workers:' .. id, 'about', 'started_at', 'heartbeat_at', 'running', 'expected_by')
+  found[#found + 1] = {
+    fields[1] or false, fields[2] or false, fields[3] or false, fields[4] or false, id, fields[5] or false,
+  }
 end
 return found
 `,
@@ -110,6 +134,7 @@ type WorkerRow = readonly [
   heartbeatAt: string | null,
   running: string | null,
   id: string,
+  expectedBy: string | null,
 ]
 
 export async function findWorkers(
@@ -120,12 +145,13 @@ export async function findWorkers(
     afterId === null ? "" : `=${afterId}`,
     limit,
   ])
-  return rows.map(([about, startedAt, heartbeatAt, running, id]) =>
+  return rows.map(([about, startedAt, heartbeatAt, running, id, expectedBy]) =>
     readableWorker({
       ...aboutOf(about ?? ""),
       id,
       startedAt: instantIn(startedAt),
       heartbeatAt: instantIn(heartbeatAt),
+      expectedBy: instantIn(expectedBy),
       running: numberOf(running),
     }),
   )

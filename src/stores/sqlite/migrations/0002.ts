@@ -39,6 +39,7 @@ export const MIGRATION_2 = `
   );
 
   alter table belfry_meta add column documents_news integer not null default 0;
+  alter table belfry_meta add column ended_news integer not null default 0;
 
   create table belfry_documents (
     kind text not null,
@@ -63,4 +64,21 @@ export const MIGRATION_2 = `
   ) strict;
   create index belfry_journal_at on belfry_journal (at, id);
   create index belfry_journal_subject on belfry_journal (subject, subject_id, at, id);
+
+  alter table belfry_workers add column roles text not null default '[]';
+  alter table belfry_workers add column version text not null default '';
+  alter table belfry_workers add column labels text not null default '{}';
+  alter table belfry_workers add column expected_by integer;
+  -- The newest batch of statistics that was added.
+  alter table belfry_workers add column batch integer not null default 0;
+
+  create table belfry_statistics (
+    subject text not null,
+    span_ms integer not null,
+    at integer not null,
+    expires_at integer not null,
+    counters text not null,
+    primary key (subject, span_ms, at)
+  ) strict, without rowid;
+  create index belfry_statistics_expires on belfry_statistics (expires_at);
 `

@@ -2,10 +2,12 @@ import type { Instant } from "../../../core/instant.ts"
 import type { Heartbeat, HeartbeatAnswer } from "../../../store/store.ts"
 import type { Connection } from "../connection.ts"
 import { textOrNull } from "../rows.ts"
+import { addBatch } from "./statistics.ts"
 
 const UPSERT_WORKER = `
-  insert into belfry_workers (id, host, pid, tasks, slots, state, started_at, heartbeat_at, running)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?)
+  insert into belfry_workers (id, host, pid, tasks, slots, state, started_at, heartbeat_at, running, roles, version, labels,
+    expected_by)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   on conflict (id) do update
   set host = excluded.host,
     pid = excluded.pid,
@@ -13,7 +15,11 @@ const UPSERT_WORKER = `
     slots = excluded.slots,
     state = excluded.state,
     heartbeat_at = excluded.heartbeat_at,
-    running = excluded.running`
+    running = excluded.running,
+    roles = excluded.roles,
+    version = excluded.version,
+    labels = excluded.labels,
+    expected_by = excluded.expected_by`
 
 const DELETE_WORKER = `
   delete from belfry_workers
@@ -38,13 +44,9 @@ const SELECT_CANCELLED = `
 
 export function beat(connection: Connection, heartbeat: Heartbeat, now: Instant): HeartbeatAnswer {
   const { worker, isLeaving, held } = heartbeat
-  const { id, host, pid, tasks, slots, state } = worker
-  if (isLeaving) connection.prepare(DELETE_WORKER).run(id)
-  else {
-    connection
-      .prepare(UPSERT_WORKER)
-      .run(id, host, pid, JSON.stringify(tasks), slots, state, now, now, held.length)
-  }
+  if (!isLeaving) putWorker(connection, heartbeat, now)
+  const areStatisticsIn = addBatch(connection, heartbeat, now)
+  if (isLeaving) connection.prepare(DELETE_WORKER).run(worker.id)
 
   const extend = connection.prepare(EXTEND_LEASE)
   const gone = held
@@ -56,5 +58,13 @@ export function beat(connection: Connection, heartbeat: Heartbeat, now: Instant)
       const isCancelled = connection.prepare(SELECT_CANCELLED).get(runId, attempt) !== undefined
       return { runId, attempt, why: isCancelled ? ("cancelled" as const) : ("lost" as const) }
     })
-  return { now, gone }
+  return { now, gone, areStatisticsIn }
+}
+
+function putWorker(connection: Connection, { worker, held, nextInMs }: Heartbeat, now: Instant): void {
+  const { id, host, pid, tasks, slots, state, roles, version, labels } = worker
+  const texts = [JSON.stringify(roles), version, JSON.stringify(labels)]
+  connection
+    .prepare(UPSERT_WORKER)
+    .run(id, host, pid, JSON.stringify(tasks), slots, state, now, now, held.length, ...texts, now + nextInMs)
 }

@@ -83,6 +83,7 @@ function changeRun(
   rows.set(row.id, applyChange(connection, row, change, now))
   if (row.schedule_id !== null && isEnd(change.state)) noteEnd(connection, row.schedule_id, change.state, now)
   if (change.state === "cancelled") news.add("cancelled")
+  if (isFinished(change.state)) news.add("ended")
   // A run that waits again, or one whose end lets another with its concurrency key begin.
   if (change.state === "pending" || row.concurrency_limit !== null) news.add("runs")
   return { outcome: "done" }

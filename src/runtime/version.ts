@@ -1,7 +1,15 @@
 import { readFileSync } from "node:fs"
 
-/** From the package's own manifest, which lies one folder up from `dist/` and two from `src/cli/`. */
+let known: string | null = null
+
+/** Of Belfry. */
 export function version(): string {
+  known ??= readVersion()
+  return known
+}
+
+/** From the package's own manifest, which lies one folder up from `dist/` and two from `src/runtime/`. */
+function readVersion(): string {
   for (const path of ["../package.json", "../../package.json"]) {
     const manifest = readManifest(new URL(path, import.meta.url))
     if (manifest?.name === "belfry" && manifest.version !== undefined) return manifest.version

@@ -1,0 +1,24 @@
+import type { Counters } from "../../core/statistics.ts"
+import type { StatisticsBatch } from "../../store/store.ts"
+
+/** As `lua/statistics.ts` takes a batch, or none. */
+export function batchArgs(batch: StatisticsBatch | null): readonly (string | number)[] {
+  if (batch === null) return []
+  const additions = batch.additions.flatMap(({ subject, spans, agoMs, counters }) =>
+    spans.flatMap(({ ms, keptMs }) => [ms, keptMs, agoMs, subject, countersText(counters)]),
+  )
+  return [batch.number, ...additions]
+}
+
+function countersText(counters: Counters): string {
+  return Object.entries(counters).flat().join(" ")
+}
+
+/** What is no number counts nothing. */
+export function countersIn(text: string): Counters {
+  const words = text.split(" ")
+  const pairs = words.flatMap((name, index) =>
+    index % 2 === 0 ? [[name, Number(words[index + 1])] as const] : [],
+  )
+  return Object.fromEntries(pairs.filter(([name, count]) => name !== "" && Number.isFinite(count)))
+}

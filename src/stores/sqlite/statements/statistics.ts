@@ -1,0 +1,86 @@
+import type { Instant } from "../../../core/instant.ts"
+import { addedCounters, bucketAt, type Counters, type StatisticsBucket } from "../../../core/statistics.ts"
+import type { Heartbeat, SummaryRequest } from "../../../store/store.ts"
+import { jsonText } from "../../shared/apart.ts"
+import { readableCounters } from "../../shared/readable-counters.ts"
+import type { Connection } from "../connection.ts"
+
+const SELECT_BATCH = `
+  select batch
+  from belfry_workers
+  where id = ?`
+
+const UPDATE_BATCH = `
+  update belfry_workers
+  set batch = ?
+  where id = ?`
+
+const SELECT_COUNTERS = `
+  select counters
+  from belfry_statistics
+  where subject = ?
+    and span_ms = ?
+    and at = ?`
+
+const UPSERT_COUNTERS = `
+  insert or replace into belfry_statistics (subject, span_ms, at, expires_at, counters)
+  values (?, ?, ?, ?, ?)`
+
+/**
+ * False if it wasn't added, now or before. The worker's record remembers what was; without a record nothing is: a goodbye that is sent
+ * twice would add twice.
+ */
+export function addBatch(connection: Connection, { worker, statistics }: Heartbeat, now: Instant): boolean {
+  if (statistics === null) return true
+  const row = connection.prepare(SELECT_BATCH).get(worker.id) as { batch: number } | undefined
+  if (row === undefined) return false
+  if (statistics.number <= row.batch) return true
+  for (const { subject, spans, agoMs, counters } of statistics.additions)
+    for (const { ms, keptMs } of spans) {
+      const at = bucketAt(now - agoMs, ms)
+      const before = connection.prepare(SELECT_COUNTERS).get(subject, ms, at) as
+        | { counters: string }
+        | undefined
+      const sum = addedCounters(readableCounters(before?.counters), counters)
+      connection.prepare(UPSERT_COUNTERS).run(subject, ms, at, at + ms + keptMs, jsonText(sum))
+    }
+  connection.prepare(UPDATE_BATCH).run(statistics.number, worker.id)
+  return true
+}
+
+export const SELECT_BUCKETS = `
+  select at, counters
+  from belfry_statistics
+  where subject = ?
+    and span_ms = ?
+    and at >= ?
+    and at < ?
+    and expires_at > ?
+  order by at
+  limit ?`
+
+export function summarise(
+  connection: Connection,
+  { subject, spanMs, from, until, limit }: SummaryRequest,
+  now: Instant,
+): readonly StatisticsBucket[] {
+  const rows = connection.prepare(SELECT_BUCKETS).all(subject, spanMs, from, until, now, limit)
+  return (rows as { at: Instant; counters: string }[]).map(({ at, counters }): StatisticsBucket => {
+    const read: Counters = readableCounters(counters)
+    return { at, counters: read }
+  })
+}
+
+const DELETE_EXPIRED = `
+  delete from belfry_statistics
+  where (subject, span_ms, at) in (
+    select subject, span_ms, at
+    from belfry_statistics
+    where expires_at <= ?
+    order by expires_at
+    limit ?
+  )`
+
+export function pruneStatistics(connection: Connection, limit: number, now: Instant): number {
+  return Number(connection.prepare(DELETE_EXPIRED).run(now, limit).changes)
+}
