@@ -16,13 +16,22 @@ export { jsonLogger, type Logger, silentLogger } from "./runtime/logger.ts"
 export type { BackfillPlan } from "./scheduler/backfill.ts"
 export type { ReconcileReport } from "./scheduler/declared.ts"
 export type { Enqueued, EnqueueOptions } from "./scheduler/enqueue.ts"
+export type { Journal, JournalEntryView, JournalQuery } from "./scheduler/journal.ts"
 export type { Ledger, LedgerCursor, LedgerEntry, LedgerPage } from "./scheduler/ledger.ts"
+export type { Listing, Page } from "./scheduler/listing.ts"
 export type { OccurrenceView } from "./scheduler/preview.ts"
 export type { RunQuery, Runs } from "./scheduler/runs.ts"
 export type { ScheduleChanges } from "./scheduler/schedule-options.ts"
 export { createScheduler, type Scheduler } from "./scheduler/scheduler.ts"
 export type { SchedulerOptions, StartOptions } from "./scheduler/scheduler-options.ts"
 export type { Schedules } from "./scheduler/schedules.ts"
+export type {
+  MeasureView,
+  RunStatistics,
+  StatisticsQuery,
+  StatisticsSpanName,
+  StatisticsView,
+} from "./scheduler/statistics.ts"
 export type { BackfillOptions, Because, CreateOptions, ScheduleQuery } from "./scheduler/steering-options.ts"
 export type { TriggerNowOptions, TriggerNowResult } from "./scheduler/trigger.ts"
 export type {

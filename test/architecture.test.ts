@@ -47,7 +47,7 @@ const node = (module: string) => `node:${module}`
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   core: [],
   // Time, chance and the log of a process.
-  runtime: ["core", "node:crypto"],
+  runtime: ["core", "node:crypto", "node:fs"],
   store: ["core"],
   laws: ["core", "store", "node:assert/strict"],
   // The contract of locks, and what users hold of it.

@@ -10,7 +10,17 @@ const operations = members!.match(/^ {2}\w+\(/gm)!.length
 const bugs = read("test/simulation/planted-bugs.ts").match(/^ {2}"M\d+ /gm)!.length
 const laws = contract.match(/^ \* +\d+\. [A-Z]/gm)!.length
 
-const WORDS = ["sixteen", "seventeen", "eighteen", "nineteen", "twenty", "twenty-one", "twenty-two"]
+const WORDS = [
+  "sixteen",
+  "seventeen",
+  "eighteen",
+  "nineteen",
+  "twenty",
+  "twenty-one",
+  "twenty-two",
+  "twenty-three",
+  "twenty-four",
+]
 const inWords = (count: number) =>
   ({ 11: "eleven", 12: "twelve", 13: "thirteen" })[count] ?? WORDS[count - 16]!
 

@@ -25,6 +25,7 @@ import {
 import { dependenciesOf, missingAmong } from "./dependencies.ts"
 import type { EnqueueArguments, Enqueued, EnqueueOptions } from "./enqueue.ts"
 import { withOwnHints } from "./hinting-store.ts"
+import { Journal } from "./journal.ts"
 import { Runs } from "./runs.ts"
 import {
   checkedSchedulerOptions,
@@ -38,6 +39,7 @@ import {
   WORKERS_PAGE,
 } from "./scheduler-options.ts"
 import { Schedules } from "./schedules.ts"
+import { readStatistics, type StatisticsQuery, type StatisticsView } from "./statistics.ts"
 import type { WorkerView } from "./views.ts"
 import { enqueueOne, type Parts, WithinTransaction } from "./within.ts"
 import { Workers } from "./workers.ts"
@@ -46,6 +48,7 @@ import { Workers } from "./workers.ts"
 export class Scheduler {
   readonly schedules: Schedules
   readonly runs: Runs
+  readonly journal: Journal
   readonly #given: Store
   readonly #store: Store
   readonly #parts: Parts
@@ -83,6 +86,7 @@ export class Scheduler {
     this.#parts = { clock, tasks: this.#tasks, declared: dependenciesOf(defined), ready }
     this.schedules = new Schedules({ ...this.#parts, store: this.#store })
     this.runs = new Runs({ store: this.#store, clock, ready })
+    this.journal = new Journal({ store, ready })
   }
 
   /** Reconciles what is declared, then fires and works. Starting twice is starting once. */
@@ -143,6 +147,12 @@ export class Scheduler {
     const { after = null, limit = 100 } = checked(page, WORKERS_PAGE, doorOf("workers"))
     await this.#open()
     return this.#workers.list({ afterId: after, limit })
+  }
+
+  /** How runs have gone, of all, of a task or of a schedule: counts, durations and lateness, in buckets of time. */
+  async statistics(query: StatisticsQuery = {}): Promise<StatisticsView> {
+    await this.#open()
+    return readStatistics(this.#store, query)
   }
 
   /** Between `start` and `stop`. */

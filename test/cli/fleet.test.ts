@@ -31,7 +31,7 @@ async function withHistory(): Promise<Terminal> {
 /** Says that a worker is there; nobody says so again. */
 async function heardOf(shell: Terminal, id: string): Promise<void> {
   const store = sqlite(join(shell.folder, "belfry.db"))
-  await store.heartbeat(aHeartbeat({ worker: aWorker({ id, tasks: ["report"] }) }))
+  await store.heartbeat(aHeartbeat({ worker: aWorker({ id, tasks: ["report"] }), nextInMs: 110 }))
   await store.close()
 }
 

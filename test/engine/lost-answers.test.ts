@@ -123,7 +123,7 @@ for (const others of [1_200, 11_000]) {
 
     assert.deepEqual(performed, ["a"])
     assert.equal((await node.runs.get("a"))!.attempts[0]?.outcome, "released")
-    assert.equal((await countRuns(fleet.store, { task: "other" })).running, others)
+    assert.equal((await countRuns(fleet.store, { task: "other" })).running, Math.min(others, 10_000))
     await fleet[Symbol.asyncDispose]()
   })
 }

@@ -39,7 +39,7 @@ test("another process's writes are heard of within a moment, each by its kind", 
 
   assert.deepEqual(
     [afterSchedule, afterRun, heard],
-    [["schedules"], ["schedules", "runs"], ["schedules", "runs", "cancelled"]],
+    [["schedules"], ["schedules", "runs"], ["schedules", "runs", "cancelled", "ended"]],
   )
 })
 

@@ -129,5 +129,47 @@ export const JOURNAL = `
   create trigger keep_deletion after delete on belfry.schedules
     for each row execute function belfry.keep_deletion();
 
+  -- It takes a version itself, so no trigger keeps it.
+  create or replace function belfry.reschedule(id text, at timestamptz) returns jsonb language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+  declare
+    schedule belfry.schedules := belfry.schedule_named(id, is_changed => true);
+    asked_at timestamptz := belfry.this_instant();
+    next_run timestamptz := date_trunc('milliseconds', reschedule.at);
+  begin
+    if next_run is null then
+      raise exception 'Schedule "%" can''t be rescheduled: the time is missing.', schedule.id
+        using errcode = 'null_value_not_allowed';
+    end if;
+    perform belfry.check_next_run(schedule.id, next_run);
+    if next_run < asked_at then
+      raise exception 'Schedule "%" can''t be rescheduled to %: that is in the past.', schedule.id, next_run;
+    end if;
+    if jsonb_typeof(schedule.options -> 'maxRuns') = 'number'
+      and (schedule.options ->> 'maxRuns')::numeric <= schedule.fired_count then
+      raise exception 'Schedule "%" can''t be rescheduled to %: it has had its % runs.', schedule.id, next_run,
+        schedule.options ->> 'maxRuns';
+    end if;
+    if next_run <= schedule.covered_until then
+      raise exception 'Schedule "%" can''t be rescheduled to %: everything up to % is settled.', schedule.id, next_run,
+        schedule.covered_until;
+    end if;
+    -- Written as an edit: an update to the instant that is stored already would be none to the trigger.
+    update belfry.schedules as s
+    set unsettled = belfry.with_edit(s.unsettled, jsonb_build_object('at', belfry.to_ms(asked_at), 'by', session_user,
+        'was', '{}'::jsonb, 'nextRunAt', belfry.to_ms(next_run))),
+      next_run_at = asked_at,
+      version = nextval('belfry.versions'),
+      revision = s.revision + 1,
+      updated_at = asked_at
+    where s.id = schedule.id;
+    insert into belfry.journal (id, action, subject, subject_id, by_name, before_value, after_value)
+    values (gen_random_uuid(), 'rescheduled', 'schedule', schedule.id, session_user,
+      jsonb_build_object('nextRunAt', belfry.to_ms(schedule.next_run_at)),
+      jsonb_build_object('nextRunAt', belfry.to_ms(next_run)));
+    perform pg_notify('belfry', 'schedules');
+    return jsonb_build_object('success', true, 'job_name', schedule.id, 'next_run', next_run);
+  end
+  $$;
+
   revoke execute on function belfry.keep_edit(), belfry.keep_deletion() from public;
 `

@@ -1,0 +1,122 @@
+import { type Checked, checked, type Door, type Kind } from "../core/checked.ts"
+import { DAY, HOUR, type Instant, MINUTE } from "../core/instant.ts"
+import { choice, instant } from "../core/kinds.ts"
+import { LOOKUP, taskOr } from "../core/limits.ts"
+import type { When } from "../core/options.ts"
+import {
+  ALL_RUNS,
+  addedCounters,
+  bucketAt,
+  type Counters,
+  type Measure,
+  meanOf,
+  OUTCOMES,
+  type Outcome,
+  quantileOf,
+  subjectOfSchedule,
+  subjectOfTask,
+} from "../core/statistics.ts"
+import type { Store } from "../store/store.ts"
+import type { AnyTask } from "../task/task.ts"
+
+export interface StatisticsQuery {
+  /** Of one schedule or one task; of all runs unless said. */
+  readonly schedule?: string
+  readonly task?: AnyTask | string
+  /** The last day unless said. */
+  readonly since?: When
+  readonly until?: When
+  /** What a bucket is: a minute up to three hours, an hour up to a week, and otherwise a day, unless said. Schedules have no minutes. */
+  readonly span?: StatisticsSpanName
+}
+
+export type StatisticsSpanName = "minute" | "hour" | "day"
+
+const SPAN_MS: Readonly<Record<StatisticsSpanName, number>> = { minute: MINUTE, hour: HOUR, day: DAY }
+
+export const STATISTICS_QUERY = {
+  schedule: LOOKUP,
+  task: taskOr(LOOKUP),
+  since: instant,
+  until: instant,
+  span: choice<StatisticsSpanName>("minute", "hour", "day"),
+} satisfies Record<keyof StatisticsQuery, Kind<unknown>>
+
+/** How runs have gone: how many came to what, how long attempts took, and how late they began. */
+export interface RunStatistics extends Readonly<Record<Outcome, number>> {
+  readonly duration: MeasureView
+  readonly lateness: MeasureView
+}
+
+/** In milliseconds; null if nothing was measured. The quantiles are the bounds 1, 2, 5, 10, …: at most 2.5 times too high. */
+export interface MeasureView {
+  readonly meanMs: number | null
+  readonly p50Ms: number | null
+  readonly p95Ms: number | null
+  readonly p99Ms: number | null
+}
+
+export interface StatisticsView {
+  readonly span: StatisticsSpanName
+  /** Of the whole time. */
+  readonly total: RunStatistics
+  /** Those in which something was counted, oldest first. */
+  readonly buckets: readonly (RunStatistics & { readonly at: Date })[]
+}
+
+/** From what processes have handed over: that lags behind by up to a heartbeat, and lacks what a killed process had not handed over. */
+export async function readStatistics(store: Store, query: StatisticsQuery): Promise<StatisticsView> {
+  const given = checked(query, STATISTICS_QUERY, DOOR)
+  const until = given.until ?? (await store.now())
+  const since = given.since ?? until - DAY
+  const span = given.span ?? spanFor(until - since, given.schedule !== undefined)
+  const spanMs = SPAN_MS[span]
+  const buckets = await store.summarise({
+    subject: subjectOf(given),
+    spanMs,
+    from: bucketAt(since, spanMs),
+    until: until + 1,
+    limit: BUCKETS_MAX,
+  })
+  const total = buckets.reduce<Counters>((sum, { counters }) => addedCounters(sum, counters), {})
+  return {
+    span,
+    total: viewOf(total),
+    buckets: buckets.map(({ at, counters }) => ({ at: new Date(at as Instant), ...viewOf(counters) })),
+  }
+}
+
+/** More than are ever kept. */
+const BUCKETS_MAX = 2_000
+
+const DOOR: Door = { code: "BELFRY_SCHEDULER_INVALID", subject: "statistics" }
+
+function spanFor(ms: number, isOfSchedule: boolean): StatisticsSpanName {
+  if (ms <= 3 * HOUR && !isOfSchedule) return "minute"
+  return ms <= 7 * DAY ? "hour" : "day"
+}
+
+/** Of a schedule if one is named, whatever its task. */
+function subjectOf({ schedule, task }: Checked<typeof STATISTICS_QUERY>): string {
+  if (schedule !== undefined) return subjectOfSchedule(schedule)
+  return task === undefined ? ALL_RUNS : subjectOfTask(task)
+}
+
+function viewOf(counters: Counters): RunStatistics {
+  const counts = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, counters[outcome] ?? 0]))
+  return {
+    ...(counts as Record<Outcome, number>),
+    duration: measureOf(counters, "duration"),
+    lateness: measureOf(counters, "lateness"),
+  }
+}
+
+function measureOf(counters: Counters, measure: Measure): MeasureView {
+  const mean = meanOf(counters, measure)
+  return {
+    meanMs: mean === null ? null : Math.round(mean),
+    p50Ms: quantileOf(counters, measure, 0.5),
+    p95Ms: quantileOf(counters, measure, 0.95),
+    p99Ms: quantileOf(counters, measure, 0.99),
+  }
+}

@@ -1,0 +1,74 @@
+import type { Kind, OptionTable } from "../../src/core/checked.ts"
+import { LOCK_OPTIONS } from "../../src/lock/locks.ts"
+import { JSON_LOGGER_OPTIONS } from "../../src/runtime/logger.ts"
+import { ENQUEUE_OPTIONS } from "../../src/scheduler/enqueue.ts"
+import { JOURNAL_QUERY } from "../../src/scheduler/journal.ts"
+import { LEDGER_PAGE } from "../../src/scheduler/ledger.ts"
+import { LOG_PAGE, RUN_QUERY } from "../../src/scheduler/runs.ts"
+import { SCHEDULER_OPTIONS } from "../../src/scheduler/scheduler-options.ts"
+import { STATISTICS_QUERY } from "../../src/scheduler/statistics.ts"
+import {
+  BACKFILL_OPTIONS,
+  CREATE_OPTIONS,
+  PAUSE_OPTIONS,
+  PLAN_BACKFILL_OPTIONS,
+  PREVIEW_OPTIONS,
+  SCHEDULE_QUERY,
+  UPDATE_BASE,
+} from "../../src/scheduler/steering-options.ts"
+import { TRIGGER_NOW_OPTIONS } from "../../src/scheduler/trigger.ts"
+import { POSTGRES_LOCKS_OPTIONS, POSTGRES_OPTIONS } from "../../src/stores/postgres/options.ts"
+import { REDIS_LOCKS_OPTIONS, REDIS_STORE_OPTIONS } from "../../src/stores/redis/options.ts"
+import { SQLITE_OPTIONS } from "../../src/stores/sqlite/options.ts"
+import { TASK_OPTIONS } from "../../src/task/task.ts"
+import { COMMAND_TASK_OPTIONS } from "../../src/tasks/command/command-task.ts"
+import { HTTP_TASK_OPTIONS } from "../../src/tasks/http/http-task.ts"
+import { SQL_FUNCTIONS_OPTIONS } from "../../src/tasks/sql/sql-functions.ts"
+
+const DOORS: readonly (readonly [door: string, table: OptionTable])[] = [
+  ["createScheduler", SCHEDULER_OPTIONS],
+  ["defineTask", TASK_OPTIONS],
+  ["schedules.create", CREATE_OPTIONS],
+  ["schedules.list", SCHEDULE_QUERY],
+  ["schedules.update", UPDATE_BASE],
+  ["schedules.pause", PAUSE_OPTIONS],
+  ["schedules.trigger", TRIGGER_NOW_OPTIONS],
+  ["schedules.preview", PREVIEW_OPTIONS],
+  ["schedules.occurrences", LEDGER_PAGE],
+  ["schedules.planBackfill", PLAN_BACKFILL_OPTIONS],
+  ["schedules.backfill", BACKFILL_OPTIONS],
+  ["enqueue", ENQUEUE_OPTIONS],
+  ["runs.list", RUN_QUERY],
+  ["runs.logs", LOG_PAGE],
+  ["journal.list", JOURNAL_QUERY],
+  ["statistics", STATISTICS_QUERY],
+  ["locks.acquire", LOCK_OPTIONS],
+  ["postgres", POSTGRES_OPTIONS],
+  ["postgresLocks", POSTGRES_LOCKS_OPTIONS],
+  ["sqlFunctions", SQL_FUNCTIONS_OPTIONS],
+  ["redis", REDIS_STORE_OPTIONS],
+  ["redisLocks", REDIS_LOCKS_OPTIONS],
+  ["sqlite", SQLITE_OPTIONS],
+  ["httpTask", HTTP_TASK_OPTIONS],
+  ["commandTask", COMMAND_TASK_OPTIONS],
+  ["jsonLogger", JSON_LOGGER_OPTIONS],
+]
+
+/** A row for each option; of an object, a row for each of its own. */
+function rowsOf(
+  door: string,
+  name: string,
+  { allowed, table, isRequired }: Kind<unknown>,
+): readonly string[] {
+  const own = `| \`${door}\` | \`${name}\` | ${allowed}${isRequired ? "; required" : ""} |`
+  // Triggers have the options of a schedule with one.
+  if (table === undefined || name === "triggers") return [own]
+  return [own, ...Object.entries(table).flatMap(([inner, kind]) => rowsOf(door, `${name}.${inner}`, kind))]
+}
+
+/** What `docs/reference/api.md` says of every option. */
+export function optionRows(): readonly string[] {
+  return DOORS.flatMap(([door, table]) =>
+    Object.entries(table).flatMap(([name, kind]) => rowsOf(door, name, kind)),
+  )
+}
