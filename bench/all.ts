@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process"
 import { existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
-const BENCHES = ["cron", "store-calls", "sqlite", "postgres", "redis", "locks"]
+const BENCHES = ["cron", "store-calls", "reads", "sqlite", "postgres", "redis", "locks"]
 /** graphile-worker asks for 22.18, and the benchmarks themselves for `await using`. Everybody runs on the same. */
 const NODE_LINE = "24"
 const FOLDER = import.meta.dirname

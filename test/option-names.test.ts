@@ -24,7 +24,7 @@ const WHEN_READ = "it only passes on what it is given; the program checks it whe
 const FOR_STORES = "it is for the authors of stores, and takes records"
 
 const scheduler = createScheduler({ store: memory(), logger: silentLogger })
-const { schedules, runs } = scheduler
+const { schedules, runs, journal } = scheduler
 const locks = lock.createLocks(lock.memoryLocks())
 const task = defineTask({ name: "t", run: () => undefined })
 const every = cron.parse("@hourly")
@@ -65,9 +65,11 @@ const DOORS: readonly (readonly [
       enqueue: (options) => scheduler.enqueue("t", null, options),
       reconcile: (options) => scheduler.reconcile(options),
       workers: (options) => scheduler.workers(options),
+      statistics: (options) => scheduler.statistics(options),
     },
     { within: NO_OPTIONS },
   ],
+  ["scheduler.journal", methodsOf(journal), { list: (options) => journal.list(options) }, {}],
   [
     "scheduler.schedules",
     methodsOf(schedules),
