@@ -54,7 +54,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => vo
 await scheduler.start()
 // Not everything is known when the program is written: this one is made while it runs.
 await scheduler.schedules.create("opening", { task: sweep, in: "2s" })
-const schedules = await scheduler.schedules.list()
+const schedules = (await scheduler.schedules.list()).items
 
 print("The town clock runs on the memory store: nothing is kept when it stops. Ctrl-C stops it.\n")
 for (const schedule of schedules) {
@@ -109,8 +109,8 @@ async function stop(): Promise<void> {
 /** The ledger has an entry for every occurrence; these are the ones without a run. */
 async function whyNot(): Promise<readonly string[]> {
   const reasons: string[] = []
-  for (const { id } of await scheduler.schedules.list()) {
-    const { entries } = await scheduler.schedules.occurrences(id, { limit: 100 })
+  for (const { id } of (await scheduler.schedules.list()).items) {
+    const { items: entries } = await scheduler.schedules.occurrences(id, { limit: 100 })
     const skipped = entries.filter(({ outcome }) => outcome === "skipped")
     for (const { scheduledFor, reason, message } of skipped.slice(0, 5))
       reasons.push(`${id} at ${scheduledFor.toLocaleTimeString("en-GB")}: ${reason}. ${message}`)

@@ -49,7 +49,7 @@ test("what a pause dropped is one line of the ledger, with who and why", async (
   await test.scheduler.schedules.resume("weekday-digest")
   await test.waitFor({ task: sendDigest, state: "succeeded" }, { within: "1d" })
 
-  const { entries } = await test.scheduler.schedules.occurrences("weekday-digest")
+  const { items: entries } = await test.scheduler.schedules.occurrences("weekday-digest")
   assert.deepEqual(
     entries.map(({ outcome, count, message }) => [outcome, count, message]),
     [

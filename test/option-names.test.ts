@@ -76,6 +76,10 @@ const DOORS: readonly (readonly [
     {
       create: (options) => schedules.create("s", { task: "t", cron: "@daily", ...(options as object) }),
       list: (options) => schedules.list(options),
+      count: (options) => schedules.count(options),
+      delete: (options) => schedules.delete("s", options),
+      resume: (options) => schedules.resume("s", options),
+      restore: (options) => schedules.restore("s", 0, options),
       update: async (options) => {
         await assert.rejects(schedules.update("s", {}, options), /unheardOf is not an option/)
         return schedules.update("s", options, { ifRevision: 1 })
@@ -93,7 +97,7 @@ const DOORS: readonly (readonly [
         return schedules.backfill(plan as never, options)
       },
     },
-    { get: NO_OPTIONS, delete: NO_OPTIONS, resume: NO_OPTIONS, restore: NO_OPTIONS },
+    { get: NO_OPTIONS },
   ],
   [
     "scheduler.runs",

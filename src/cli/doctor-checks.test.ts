@@ -9,7 +9,7 @@ const OFFERED = new Set(["task"])
 
 const checked = (lastRunAt: number | null) => {
   const schedule = aSchedule({ id: "s", lastRunAt, nextRunAt: AN_INSTANT + 7_200_000 })
-  return checkSchedules([scheduleView(schedule, OFFERED)], AN_INSTANT).find(
+  return checkSchedules([scheduleView(schedule, OFFERED, AN_INSTANT)], AN_INSTANT).find(
     ({ name }) => name === "clock set back",
   )!
 }
@@ -38,7 +38,7 @@ test("a run waits from when a worker could take it, not from when it was due", a
   await schedules.create("s", { task: "report", cron: "0 * * * *" })
   await away.advance("4h")
   await schedules.update("s", { description: "settles what is owed" }, { ifRevision: 1 })
-  const [run] = await runs.list({ state: "pending" })
+  const [run] = (await runs.list({ state: "pending" })).items
   const waiting = async (minutes: number) => {
     const checks = await checkRuns(away.scheduler, run!.createdAt.getTime() + minutes * 60_000)
     return checks.find(({ name }) => name === "waiting runs")!.result
@@ -57,7 +57,7 @@ test("schedules that wait for one another are a problem, with the cycle", () => 
   ]
 
   const checks = checkSchedules(
-    schedules.map((schedule) => scheduleView(schedule, OFFERED)),
+    schedules.map((schedule) => scheduleView(schedule, OFFERED, AN_INSTANT)),
     AN_INSTANT,
   )
 

@@ -175,11 +175,11 @@ const WAITING_MS = 300_000
 
 export async function checkRuns(scheduler: Scheduler, now: number): Promise<readonly Check[]> {
   const counts = await scheduler.runs.count()
-  const running = await scheduler.runs.list({ state: "running", limit: 1_000 })
+  const running = (await scheduler.runs.list({ state: "running", limit: 1_000 })).items
   const stuck = running.filter(
     ({ claimableAt }) => claimableAt !== null && now - claimableAt.getTime() > OVERDUE_MS,
   )
-  const pending = await scheduler.runs.list({ state: "pending", limit: 1_000 })
+  const pending = (await scheduler.runs.list({ state: "pending", limit: 1_000 })).items
   const waiting = await waitingLong(scheduler, pending, now)
   return [
     ok(

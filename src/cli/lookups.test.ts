@@ -1,5 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "vitest"
+import { listing } from "../scheduler/listing.ts"
 import type { Scheduler } from "../scheduler/scheduler.ts"
 import type { ScheduleQuery } from "../scheduler/steering-options.ts"
 import { allSchedules } from "./lookups.ts"
@@ -7,10 +8,17 @@ import { allSchedules } from "./lookups.ts"
 /** A scheduler with that many schedules, of which only ids are known. */
 function schedulerOf(count: number): Scheduler {
   const ids = Array.from({ length: count }, (_, index) => String(index).padStart(9, "0"))
-  const list = async ({ after, limit }: ScheduleQuery) => {
-    const start = after === undefined ? 0 : Number(after) + 1
-    return ids.slice(start, start + limit!).map((id) => ({ id }))
-  }
+  const list = ({ limit }: ScheduleQuery) =>
+    listing({
+      limit: limit!,
+      first: null,
+      read: async (after: string | null, size) => {
+        const start = after === null ? 0 : Number(after) + 1
+        return ids.slice(start, start + size)
+      },
+      placeOf: (id) => id,
+      show: (id) => ({ id }),
+    })
   return { schedules: { list } } as unknown as Scheduler
 }
 

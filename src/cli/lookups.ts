@@ -1,5 +1,6 @@
 import type { Scheduler } from "../scheduler/scheduler.ts"
 import type { RunView, ScheduleView } from "../scheduler/views.ts"
+import { collected } from "./collected.ts"
 import { EXIT } from "./exit-codes.ts"
 import { Refusal } from "./refusal.ts"
 
@@ -11,19 +12,7 @@ export async function allSchedules(
   filter: { owner?: string; task?: string; tag?: string } = {},
   limit = Number.POSITIVE_INFINITY,
 ): Promise<readonly ScheduleView[]> {
-  const found: ScheduleView[] = []
-  let after: string | undefined
-  while (found.length < limit) {
-    const page = await scheduler.schedules.list({
-      ...filter,
-      limit: Math.min(PAGE, limit - found.length),
-      ...(after === undefined ? {} : { after }),
-    })
-    found.push(...page)
-    if (page.length < Math.min(PAGE, limit)) break
-    after = page[page.length - 1]!.id
-  }
-  return found
+  return collected(scheduler.schedules.list({ ...filter, limit: Math.max(1, Math.min(PAGE, limit)) }), limit)
 }
 
 /** A missing key is answered with the nearest there is. */
@@ -50,7 +39,7 @@ const SOME = 4
 export async function runOf(scheduler: Scheduler, id: string): Promise<RunView> {
   const exact = await scheduler.runs.get(id)
   if (exact !== null) return exact
-  const matching = await scheduler.runs.list({ idPrefix: id, limit: SOME })
+  const matching = (await scheduler.runs.list({ idPrefix: id, limit: SOME })).items
   const [only] = matching
   if (only !== undefined && matching.length === 1) return (await scheduler.runs.get(only.id)) ?? noRun(id)
   if (matching.length > 1) {

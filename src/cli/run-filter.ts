@@ -2,6 +2,7 @@ import { RUN_STATES } from "../core/run-states.ts"
 import type { RunQuery } from "../scheduler/runs.ts"
 import type { Scheduler } from "../scheduler/scheduler.ts"
 import type { RunSummaryView } from "../scheduler/views.ts"
+import { collected } from "./collected.ts"
 import type { Call } from "./command.ts"
 import { EXIT } from "./exit-codes.ts"
 import { Refusal } from "./refusal.ts"
@@ -68,16 +69,7 @@ export async function readRuns(
   { query, error }: RunFilter,
   limit: number,
 ): Promise<readonly RunSummaryView[]> {
-  const found: RunSummaryView[] = []
-  let before: RunSummaryView | undefined
-  for (let searched = 0; found.length < limit && (error === null || searched < SEARCHED_MAX); ) {
-    const size = error === null ? Math.min(limit - found.length, PAGE) : PAGE
-    const from = before === undefined ? {} : { before }
-    const page = await scheduler.runs.list({ ...query, limit: size, ...from })
-    found.push(...page.filter((run) => error === null || error.test(run.error ?? "")))
-    if (page.length < size) break
-    before = page[page.length - 1]!
-    searched += page.length
-  }
-  return found.slice(0, limit)
+  if (error === null) return collected(scheduler.runs.list({ ...query, limit: Math.min(limit, PAGE) }), limit)
+  const searched = await collected(scheduler.runs.list({ ...query, limit: PAGE }), SEARCHED_MAX)
+  return searched.filter((run) => error.test(run.error ?? "")).slice(0, limit)
 }

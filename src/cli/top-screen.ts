@@ -94,7 +94,7 @@ export class TopScreen {
       case "log":
         return this.#openLog(deed.runId)
       case "newest-log": {
-        const [newest] = await runs.list({ schedule: deed.scheduleId, limit: 1 })
+        const [newest] = (await runs.list({ schedule: deed.scheduleId, limit: 1 })).items
         return newest === undefined ? `${deed.scheduleId} has no run yet.` : this.#openLog(newest.id)
       }
     }
@@ -122,10 +122,12 @@ export class TopScreen {
   async #readLog(runId: string): Promise<void> {
     for (let isMore = true; isMore; ) {
       const last = this.#log[this.#log.length - 1]
-      const page = await this.#scheduler.runs.logs(runId, {
-        limit: LOG_PAGE,
-        ...(last === undefined ? {} : { after: last }),
-      })
+      const page = (
+        await this.#scheduler.runs.logs(runId, {
+          limit: LOG_PAGE,
+          ...(last === undefined ? {} : { after: last }),
+        })
+      ).items
       this.#log = [...this.#log, ...page].slice(-LOG_LINES_MAX)
       isMore = page.length === LOG_PAGE
     }

@@ -29,12 +29,14 @@ export async function look(scheduler: Scheduler, io: Io): Promise<Sight> {
   const startedAt = io.clock.monotonic()
   const counts = await scheduler.runs.count()
   const storeMs = io.clock.monotonic() - startedAt
-  const running = await scheduler.runs.list({ state: "running", limit: UNFINISHED_MAX })
-  const pending = await scheduler.runs.list({ state: "pending", limit: UNFINISHED_MAX })
-  const recent = await scheduler.runs.list({
-    state: ["succeeded", "failed", "cancelled", "skipped"],
-    limit: RECENT_MAX,
-  })
+  const running = (await scheduler.runs.list({ state: "running", limit: UNFINISHED_MAX })).items
+  const pending = (await scheduler.runs.list({ state: "pending", limit: UNFINISHED_MAX })).items
+  const recent = (
+    await scheduler.runs.list({
+      state: ["succeeded", "failed", "cancelled", "skipped"],
+      limit: RECENT_MAX,
+    })
+  ).items
   const schedules = await allSchedules(scheduler, {}, SCHEDULES_MAX)
   const workers = await allWorkers(scheduler)
   return {

@@ -35,7 +35,7 @@ export function wouldBe(
 ): ScheduleView {
   const definition = defineSchedule(options, { id, ...about, owner: null, release: 0 })
   // Nobody is asked who offers its task.
-  return scheduleView(newSchedule(id, definition, about.now), new Set([about.task]))
+  return scheduleView(newSchedule(id, definition, about.now), new Set([about.task]), about.now)
 }
 
 export function differences(stored: ScheduleDefinition, wanted: ScheduleDefinition): readonly string[] {

@@ -1,5 +1,6 @@
 import type { Scheduler } from "../scheduler/scheduler.ts"
 import type { WorkerView } from "../scheduler/views.ts"
+import { collected } from "./collected.ts"
 import type { Call } from "./command.ts"
 import type { Shown } from "./output.ts"
 import { distanceWords, isoOrDash, spanWords } from "./time-words.ts"
@@ -14,14 +15,7 @@ export function workerStateWords({ state, silentForMs }: WorkerView): string {
 }
 
 export async function allWorkers(scheduler: Scheduler): Promise<readonly WorkerView[]> {
-  const found: WorkerView[] = []
-  for (let after: string | undefined; ; ) {
-    const page = await scheduler.workers({ limit: 500, ...(after === undefined ? {} : { after }) })
-    found.push(...page)
-    if (page.length < 500) break
-    after = page[page.length - 1]!.id
-  }
-  return found
+  return collected(scheduler.workers({ limit: 500 }))
 }
 
 export function workerRows(call: Call): Shown<WorkerView> {

@@ -285,3 +285,12 @@ function listed(words: readonly string[]): string {
   const [last, ...others] = words.toReversed()
   return others.length === 0 ? last! : `${others.toReversed().join(", ")} or ${last}`
 }
+
+/** One choice by itself, or a list of them. */
+export function oneOrMore<Choice extends string>(one: Kind<Choice>): Kind<readonly Choice[]> {
+  const several = list(one, { min: 1, max: 20 })
+  return {
+    allowed: `${one.allowed}, or a list of them`,
+    read: (value, at) => (Array.isArray(value) ? several.read(value, at) : [one.read(value, at)]),
+  }
+}

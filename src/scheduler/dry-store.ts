@@ -1,5 +1,6 @@
 import type { NewDocument } from "../core/document.ts"
 import { assert } from "../core/errors.ts"
+import type { Instant } from "../core/instant.ts"
 import type { FirePlan } from "../core/plan.ts"
 import {
   firstClaimableAt,
@@ -111,7 +112,16 @@ class DryWrites {
       claimableAt: isSkip ? null : firstClaimableAt(run, now),
       completedAt: isSkip ? now : null,
     })
+    if (!isSkip) await this.#count(run, now)
     return { outcome: "created", runId: run.id }
+  }
+
+  /** As the step that creates a run does. */
+  async #count({ id, scheduleId }: NewRun, now: Instant): Promise<void> {
+    const stored = scheduleId === null ? null : await this.#schedule(scheduleId)
+    if (stored === null) return
+    const tally = { runCount: stored.runCount + 1, lastRunId: id, lastRunAt: now }
+    this.#schedules.set(stored.id, { ...stored, ...tally })
   }
 
   async change({ runId, ifState, ifAttempt, state }: RunChange): Promise<TransitionAnswer> {

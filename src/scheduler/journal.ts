@@ -4,7 +4,7 @@ import { choice, instant, list } from "../core/kinds.ts"
 import { LOOKUP, PAGE } from "../core/limits.ts"
 import type { When } from "../core/options.ts"
 import type { JournalFilter, Store } from "../store/store.ts"
-import { cursor, type InstantPlace, isInstantPlace, Listing, pageOf } from "./listing.ts"
+import { cursor, isInstantPlace, type Listing, listing } from "./listing.ts"
 
 /** Something that somebody did. */
 export interface JournalEntryView extends Omit<JournalEntry, "at"> {
@@ -53,18 +53,18 @@ export class Journal {
   /** Schedules that were created, changed, steered or deleted, by whom, when and why, with what was there before and after. */
   list(query: JournalQuery = {}): Listing<JournalEntryView> {
     const given = checked(query, JOURNAL_QUERY, DOOR)
-    const { order = "newest", limit = 50, since, until } = given
-    const bounds = {
-      ...(since === undefined ? {} : { from: since }),
-      ...(until === undefined ? {} : { until }),
-    }
-    return new Listing(query.cursor ?? null, async (text) => {
-      await this.#ready()
-      const after = text === null ? null : checked({ cursor: text }, JOURNAL_QUERY, DOOR).cursor!
-      const page = { ...bounds, order, after, limit: limit + 1 }
-      const found = await this.#store.readJournal(filterOf(given), page)
-      const { items, next } = pageOf(found, limit, ({ at, id }): InstantPlace => ({ at, id }))
-      return { items: items.map((entry) => ({ ...entry, at: new Date(entry.at) })), next }
+    const { order = "newest", limit = 50, since, until, cursor } = given
+    const from = since === undefined ? {} : { from: since }
+    const bounds = until === undefined ? from : { ...from, until }
+    return listing({
+      limit,
+      first: cursor ?? null,
+      read: async (after, size) => {
+        await this.#ready()
+        return this.#store.readJournal(filterOf(given), { ...bounds, order, after, limit: size })
+      },
+      placeOf: ({ at, id }) => ({ at, id }),
+      show: (entry) => ({ ...entry, at: new Date(entry.at) }),
     })
   }
 }

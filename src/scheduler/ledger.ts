@@ -1,19 +1,12 @@
 import { checked, type Door, type Kind } from "../core/checked.ts"
-import { instant, part, required } from "../core/kinds.ts"
 import { latenessMs } from "../core/lateness.ts"
-import { LOOKUP, PAGE } from "../core/limits.ts"
-import type { When } from "../core/options.ts"
+import { PAGE } from "../core/limits.ts"
 import type { RunState, TriggeredBy } from "../core/run.ts"
 import type { RunSummary } from "../core/run-summary.ts"
 import type { Store } from "../store/store.ts"
+import { cursor, isInstantPlace, type Listing, listing } from "./listing.ts"
 
-/** The ledger: what became of each occurrence, and why. The answer to "why didn't it run?". */
-export interface Ledger {
-  readonly entries: readonly LedgerEntry[]
-  /** Pass it as `before` to read on; null at the end. */
-  readonly next: LedgerCursor | null
-}
-
+/** What became of an occurrence, and why. The answer to "why didn't it run?". */
 export interface LedgerEntry {
   readonly scheduledFor: Date
   /** For a record that stands for several occurrences: the first of them, and how many (10,000 means at least). */
@@ -31,42 +24,37 @@ export interface LedgerEntry {
   readonly standsFor: number
 }
 
-export interface LedgerCursor {
-  readonly scheduledFor: Date
-  readonly runId: string
-}
-
 export interface LedgerPage {
-  readonly before?: LedgerCursor | { readonly scheduledFor: When; readonly runId: string }
   readonly limit?: number
+  /** The `next` of the page before. */
+  readonly cursor?: string
 }
 
 export const LEDGER_PAGE = {
-  before: part({ scheduledFor: required(instant), runId: required(LOOKUP) }),
   limit: PAGE,
+  cursor: cursor(isInstantPlace),
 } satisfies Record<keyof LedgerPage, Kind<unknown>>
 
 const DOOR: Door = { code: "BELFRY_SCHEDULE_INVALID", subject: "schedules.occurrences" }
 
-export async function readLedger(store: Store, scheduleId: string, page: LedgerPage): Promise<Ledger> {
-  const { before, limit = 50 } = checked(page, LEDGER_PAGE, DOOR)
-  const runs = await store.findRuns(
-    { scheduleId },
-    {
-      orderBy: "scheduledFor",
-      after: before === undefined ? null : { at: before.scheduledFor, id: before.runId },
-      limit,
+export function readLedger(
+  { store, ready }: { store: Store; ready: () => Promise<void> },
+  scheduleId: string,
+  page: LedgerPage,
+): Listing<LedgerEntry> {
+  const { cursor: first = null, limit = 50 } = checked(page, LEDGER_PAGE, DOOR)
+  return listing({
+    limit,
+    first,
+    async read(after, size) {
+      await ready()
+      const runs = await store.findRuns({ scheduleId }, { orderBy: "scheduledFor", after, limit: size })
+      const attempts = await firstAttemptsOf(store, runs)
+      return runs.map((run) => ({ run, attempt: attempts.get(run.id) ?? run }))
     },
-  )
-  const last = runs[runs.length - 1]
-  const first = await firstAttemptsOf(store, runs)
-  return {
-    entries: runs.map((run) => entryOf(run, first.get(run.id) ?? run)),
-    next:
-      runs.length < limit || last === undefined
-        ? null
-        : { scheduledFor: new Date(last.scheduledFor!), runId: last.id },
-  }
+    placeOf: ({ run }) => ({ at: run.scheduledFor!, id: run.id }),
+    show: ({ run, attempt }) => entryOf(run, attempt),
+  })
 }
 
 type FirstAttempt = Pick<RunSummary, "dueAt" | "startedAt">

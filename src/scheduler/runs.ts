@@ -2,7 +2,7 @@ import { type Checked, checked, checkedValue, type Door, type Kind } from "../co
 import { type Duration, formatDuration } from "../core/duration.ts"
 import { BelfryError } from "../core/errors.ts"
 import { SECOND } from "../core/instant.ts"
-import { choice, duration, instant, integer, list, part, remark, required } from "../core/kinds.ts"
+import { choice, duration, instant, integer, oneOrMore, part, remark, required } from "../core/kinds.ts"
 import { LOOKUP, PAGE, taskOr } from "../core/limits.ts"
 import type { When } from "../core/options.ts"
 import {
@@ -21,6 +21,7 @@ import type { Clock } from "../runtime/clock.ts"
 import { accepted } from "../store/refused.ts"
 import type { RunFilter, Store } from "../store/store.ts"
 import type { AnyTask } from "../task/task.ts"
+import { cursor, isInstantPlace, type Listing, listing } from "./listing.ts"
 import type { Because } from "./steering-options.ts"
 import {
   type LogLineView,
@@ -46,14 +47,14 @@ export interface RunQuery {
   readonly since?: When
   readonly until?: When
   readonly limit?: number
-  /** The last run of the page before. */
-  readonly before?: Pick<RunView, "createdAt" | "id">
+  /** The `next` of the page before. */
+  readonly cursor?: string
 }
 
 const STATES = choice<RunState>("pending", "running", "succeeded", "failed", "cancelled", "skipped")
 const TRIGGERED_BY = choice<TriggeredBy>("schedule", "catchup", "manual", "backfill", "api")
 
-type PagePart = "since" | "until" | "limit" | "before"
+type PagePart = "since" | "until" | "limit" | "cursor"
 
 const RUN_FILTER = {
   idPrefix: LOOKUP,
@@ -70,12 +71,20 @@ export const RUN_QUERY = {
   since: instant,
   until: instant,
   limit: PAGE,
-  before: part({ createdAt: required(instant), id: required(LOOKUP) }),
+  cursor: cursor(isInstantPlace),
 } satisfies Record<keyof RunQuery, Kind<unknown>>
 
 export const LOG_PAGE = {
   after: part({ attempt: required(integer(0, 1_000_000)), number: required(integer(0, 1_000_000_000)) }),
   limit: integer(1, 10_000),
+  cursor: cursor(isLogPlace),
+}
+
+type LogPlace = Pick<LogLineView, "attempt" | "number">
+
+function isLogPlace(place: unknown): place is LogPlace {
+  const { attempt, number } = Object(place) as Partial<LogPlace>
+  return Number.isSafeInteger(attempt) && Number.isSafeInteger(number)
 }
 
 const WAIT = { timeout: duration() }
@@ -128,17 +137,23 @@ export class Runs {
   }
 
   /** Newest first. */
-  async list(query: RunQuery = {}): Promise<readonly RunSummaryView[]> {
-    const { since, until, before, limit = 50, ...filter } = checked(query, RUN_QUERY, doorOf("runs.list"))
-    await this.#ready()
-    const page = {
+  list(query: RunQuery = {}): Listing<RunSummaryView> {
+    const { since, until, cursor, limit = 50, ...filter } = checked(query, RUN_QUERY, doorOf("runs.list"))
+    const order = {
       orderBy: filter.idPrefix === undefined ? "createdAt" : "id",
-      after: before === undefined ? null : { at: before.createdAt, id: before.id },
       ...(since === undefined ? {} : { from: since }),
       ...(until === undefined ? {} : { until }),
-      limit,
     } as const
-    return (await this.#store.findRuns(filterOf(filter), page)).map(runSummaryView)
+    return listing({
+      limit,
+      first: cursor ?? null,
+      read: async (after, size) => {
+        await this.#ready()
+        return this.#store.findRuns(filterOf(filter), { ...order, after, limit: size })
+      },
+      placeOf: ({ createdAt, id }) => ({ at: createdAt, id }),
+      show: runSummaryView,
+    })
   }
 
   /** How many, by state, each up to 10,000: that number stands for so many or more. */
@@ -177,15 +192,23 @@ export class Runs {
     )
   }
 
-  /** Attempt by attempt, in order; `after` is the last line seen. */
-  async logs(
+  /** Attempt by attempt, in order. `after` is the last line seen: whoever follows a run asks with it for what came since. */
+  logs(
     id: string,
-    page: { after?: Pick<LogLineView, "attempt" | "number">; limit?: number } = {},
-  ): Promise<readonly LogLineView[]> {
+    page: { after?: Pick<LogLineView, "attempt" | "number">; limit?: number; cursor?: string } = {},
+  ): Listing<LogLineView> {
     const runId = idOf(id, "runs.logs")
-    const { after = null, limit = 1_000 } = checked(page, LOG_PAGE, doorOf("runs.logs"))
-    await this.#ready()
-    return (await this.#store.readLogs({ runId, after, limit })).map(logLineView)
+    const { after = null, limit = 1_000, cursor } = checked(page, LOG_PAGE, doorOf("runs.logs"))
+    return listing({
+      limit,
+      first: cursor ?? after,
+      read: async (place, size) => {
+        await this.#ready()
+        return this.#store.readLogs({ runId, after: place, limit: size })
+      },
+      placeOf: ({ attempt, number }): LogPlace => ({ attempt, number }),
+      show: logLineView,
+    })
   }
 
   /** The run as it is, or why it can't be seen just now. */
@@ -248,15 +271,6 @@ function doorOf(method: string): Door {
 
 function idOf(id: unknown, method: string): string {
   return checkedValue(id, required(LOOKUP), { door: doorOf(method), option: "id" })
-}
-
-/** One choice by itself, or a list of them. */
-function oneOrMore<Choice extends string>(one: Kind<Choice>): Kind<readonly Choice[]> {
-  const several = list(one, { min: 1, max: 20 })
-  return {
-    allowed: `${one.allowed}, or a list of them`,
-    read: (value, at) => (Array.isArray(value) ? several.read(value, at) : [one.read(value, at)]),
-  }
 }
 
 function filterOf(query: Checked<typeof RUN_FILTER>): RunFilter {

@@ -14,7 +14,7 @@ import {
   required,
   textsByName,
 } from "../core/kinds.ts"
-import { CONCURRENCY, LOOKUP, OWNER, PAGE, RELEASE } from "../core/limits.ts"
+import { CONCURRENCY, OWNER, PAGE, RELEASE } from "../core/limits.ts"
 import type { Role } from "../engine/engine.ts"
 import type { Hooks } from "../engine/events.ts"
 import type { Clock } from "../runtime/clock.ts"
@@ -22,6 +22,7 @@ import type { Logger } from "../runtime/logger.ts"
 import type { Store } from "../store/store.ts"
 import type { DeclaredSchedule } from "../task/declared-schedule.ts"
 import { type AnyTask, LEASE } from "../task/task.ts"
+import { cursor, isText } from "./listing.ts"
 
 /** What `createScheduler` and the scheduler's own methods take. */
 
@@ -130,7 +131,7 @@ export const START_OPTIONS = {
 
 export const STOP_OPTIONS = { timeout: duration() }
 export const RECONCILE_OPTIONS = { dryRun: flag }
-export const WORKERS_PAGE = { after: LOOKUP, limit: PAGE }
+export const WORKERS_PAGE = { limit: PAGE, cursor: cursor(isText) }
 
 export function doorOf(method: string): Door {
   return { code: "BELFRY_SCHEDULER_INVALID", subject: method }

@@ -26,6 +26,7 @@ import { dependenciesOf, missingAmong } from "./dependencies.ts"
 import type { EnqueueArguments, Enqueued, EnqueueOptions } from "./enqueue.ts"
 import { withOwnHints } from "./hinting-store.ts"
 import { Journal } from "./journal.ts"
+import { type Listing, listing } from "./listing.ts"
 import { Runs } from "./runs.ts"
 import {
   checkedSchedulerOptions,
@@ -140,13 +141,21 @@ export class Scheduler {
   }
 
   /**
-   * Every process that fires or works on this store, by id; `after` is the last id seen. Each says itself by when it is to be heard
+   * Every process that fires or works on this store, by id. Each says itself by when it is to be heard
    * of again: one that wasn't is silent.
    */
-  async workers(page: { after?: string; limit?: number } = {}): Promise<readonly WorkerView[]> {
-    const { after = null, limit = 100 } = checked(page, WORKERS_PAGE, doorOf("workers"))
-    await this.#open()
-    return this.#workers.list({ afterId: after, limit })
+  workers(page: { limit?: number; cursor?: string } = {}): Listing<WorkerView> {
+    const { cursor = null, limit = 100 } = checked(page, WORKERS_PAGE, doorOf("workers"))
+    return listing({
+      limit,
+      first: cursor,
+      read: async (afterId, size) => {
+        await this.#open()
+        return this.#workers.list({ afterId, limit: size })
+      },
+      placeOf: ({ id }) => id,
+      show: (worker) => worker,
+    })
   }
 
   /** How runs have gone, of all, of a task or of a schedule: counts, durations and lateness, in buckets of time. */

@@ -1,4 +1,4 @@
-import { checked, checkedValue } from "../core/checked.ts"
+import { type Checked, checked, checkedValue } from "../core/checked.ts"
 import { defineSchedule, newSchedule, newScheduleDueNow } from "../core/definition.ts"
 import type { Dependencies } from "../core/dependency-cycles.ts"
 import { BelfryError } from "../core/errors.ts"
@@ -8,14 +8,16 @@ import type { When } from "../core/options.ts"
 import { checkId, scheduleDoor } from "../core/policies.ts"
 import type { Schedule } from "../core/schedule.ts"
 import { createdEntry } from "../core/schedule-journal.ts"
+import type { ScheduleState } from "../core/schedule-state.ts"
 import { move, pause, reschedule, restore, resume, skip } from "../core/steer.ts"
 import type { Clock } from "../runtime/clock.ts"
-import type { Store } from "../store/store.ts"
+import type { ScheduleFilter, Store } from "../store/store.ts"
 import type { AnyTask } from "../task/task.ts"
 import { type BackfillPlan, doBackfill, planAgain, planBackfill } from "./backfill.ts"
 import { deleteSchedule, editSchedule, requireSchedule, type Step, steerSchedule } from "./change-schedule.ts"
 import { checkDependencies } from "./dependencies.ts"
-import { type Ledger, type LedgerPage, readLedger } from "./ledger.ts"
+import { type LedgerEntry, type LedgerPage, readLedger } from "./ledger.ts"
+import { type Listing, listing } from "./listing.ts"
 import { withEditsPlanned } from "./next-plan.ts"
 import { checkPayload, checkStoredPayload, examinePayload } from "./payload-check.ts"
 import { type OccurrenceView, upcoming } from "./preview.ts"
@@ -41,6 +43,7 @@ import {
   PAUSE_OPTIONS,
   PLAN_BACKFILL_OPTIONS,
   PREVIEW_OPTIONS,
+  SCHEDULE_FILTER,
   SCHEDULE_QUERY,
   type ScheduleQuery,
   UPDATE_BASE,
@@ -115,23 +118,35 @@ export class Schedules {
     return schedule === undefined ? null : view(await withEditsPlanned(this.#store, schedule))
   }
 
-  /** By id. All of them, or with `limit` a page; `after` is the last id of the page before. */
-  async list(query: ScheduleQuery = {}): Promise<readonly ScheduleView[]> {
-    const { after = null, limit, ...rest } = checked(query, SCHEDULE_QUERY, doorOf("list"))
+  /** By id, or by when they run next or ran last. */
+  list(query: ScheduleQuery = {}): Listing<ScheduleView> {
+    const given = checked(query, SCHEDULE_QUERY, doorOf("list"))
+    const { order = "id", limit = 50, cursor } = given
+    const first = cursor ?? null
+    let view: ((schedule: Schedule) => ScheduleView) | null = null
+    return listing({
+      limit,
+      first,
+      read: async (after, size) => {
+        await this.#ready()
+        // Once, however many pages are read.
+        if (view === null || after === first) view = await this.#viewer()
+        const shown = view
+        const found = await this.#store.findSchedules(filterOf(given), { orderBy: order, after, limit: size })
+        return found.map((schedule) => ({ schedule, shown }))
+      },
+      placeOf: ({ schedule }) => ({ at: order === "id" ? null : schedule[order], id: schedule.id }),
+      show: async ({ schedule, shown }) => shown(await withEditsPlanned(this.#store, schedule)),
+    })
+  }
+
+  /** How many, by state, each up to 10,000: that number stands for so many or more. */
+  async count(
+    query: Omit<ScheduleQuery, "order" | "limit" | "cursor"> = {},
+  ): Promise<Readonly<Record<ScheduleState, number>>> {
+    const given = checked(query, SCHEDULE_FILTER, doorOf("count"))
     await this.#ready()
-    const filter = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
-    const view = await this.#viewer()
-    const found: ScheduleView[] = []
-    for (let afterId = after; ; afterId = found.at(-1)!.id) {
-      const size = limit ?? LIST_PAGE
-      const page = await this.#store.findSchedules(filter, {
-        orderBy: "id",
-        after: afterId === null ? null : { at: null, id: afterId },
-        limit: size,
-      })
-      for (const schedule of page) found.push(view(await withEditsPlanned(this.#store, schedule)))
-      if (limit !== undefined || page.length < size) return found
-    }
+    return (await this.#store.count({ schedules: filterOf(given), limit: COUNT_MAX })).schedules
   }
 
   /** Changes only what is named; the next occurrence moves only if what is changed says when. */
@@ -255,10 +270,9 @@ export class Schedules {
   }
 
   /** Past occurrences, newest first, each with what became of it and why. */
-  async occurrences(id: string, page: LedgerPage = {}): Promise<Ledger> {
+  occurrences(id: string, page: LedgerPage = {}): Listing<LedgerEntry> {
     const scheduleId = idOf(id, "occurrences")
-    await this.#ready()
-    return readLedger(this.#store, scheduleId, page)
+    return readLedger({ store: this.#store, ready: this.#ready }, scheduleId, page)
   }
 
   /** What a backfill would do. Changes nothing. */
@@ -304,8 +318,23 @@ export class Schedules {
 
   /** Reads the workers, once. Before a change: what has been done must not seem to fail because they can't be read. */
   async #viewer(): Promise<(schedule: Schedule) => ScheduleView> {
-    const offered = await this.#workers.offeredTasks()
-    return (schedule) => scheduleView(schedule, offered)
+    const [offered, now] = [await this.#workers.offeredTasks(), await this.#store.now()]
+    return (schedule) => scheduleView(schedule, offered, now)
+  }
+}
+
+/** Beyond it nobody needs to know exactly, and it would cost more. */
+const COUNT_MAX = 10_000
+
+function filterOf(given: Checked<typeof SCHEDULE_FILTER>): ScheduleFilter {
+  const { owner, task, tag, state, text, idPrefix } = given
+  return {
+    ...(owner === undefined ? {} : { owner }),
+    ...(task === undefined ? {} : { task }),
+    ...(tag === undefined ? {} : { tag }),
+    ...(state === undefined ? {} : { states: state }),
+    ...(text === undefined ? {} : { text }),
+    ...(idPrefix === undefined ? {} : { idPrefix }),
   }
 }
 
@@ -320,6 +349,3 @@ function nothingToCome({ id, triggers, endsAt }: Schedule, now: Instant): Belfry
     { details: { id, option: isEnded ? "endsAt" : single } },
   )
 }
-
-/** How many are read at once where all are asked for. */
-const LIST_PAGE = 500

@@ -9,6 +9,7 @@ import {
   instant,
   integer,
   list,
+  oneOrMore,
   part,
   payload,
   remark,
@@ -17,10 +18,12 @@ import {
 } from "../core/kinds.ts"
 import { CONCURRENCY, LOOKUP, PAGE, TASK_NAME, taskOr } from "../core/limits.ts"
 import type { ScheduleOptions, When } from "../core/options.ts"
+import { SCHEDULE_STATES, type ScheduleState } from "../core/schedule-state.ts"
 import type { Why } from "../core/steer.ts"
 import type { PayloadOption } from "../task/declared-schedule.ts"
 import type { AnyTask, Task } from "../task/task.ts"
 import { BACKFILL_MAX, type BackfillRange } from "./backfill.ts"
+import { cursor, isMaybeInstantPlace } from "./listing.ts"
 
 /** What the methods of `scheduler.schedules` take, but for the schedule itself. */
 
@@ -38,13 +41,19 @@ export type CreateOptions<Input> = ScheduleOptions &
   }
 
 export interface ScheduleQuery {
+  /** How the id begins. */
+  readonly idPrefix?: string
   readonly owner?: string
   readonly task?: AnyTask | string
   readonly tag?: string
-  /** The last id of the page before. */
-  readonly after?: string
-  /** The size of a page; without it all are listed. */
+  readonly state?: ScheduleState | readonly ScheduleState[]
+  /** Is in its id, its task or its description, whatever the case of ASCII letters. */
+  readonly text?: string
+  /** By id; the soonest next run first; or the newest last run first. By id unless said. */
+  readonly order?: "id" | "nextRunAt" | "lastRunAt"
   readonly limit?: number
+  /** The `next` of the page before. */
+  readonly cursor?: string
 }
 
 export interface BackfillOptions {
@@ -92,12 +101,20 @@ export const BACKFILL_PLAN = required(
   }),
 )
 
-export const SCHEDULE_QUERY = {
+export const SCHEDULE_FILTER = {
+  idPrefix: LOOKUP,
   owner: LOOKUP,
   task: taskOr(LOOKUP),
   tag: LOOKUP,
-  after: LOOKUP,
+  state: oneOrMore(choice<ScheduleState>(...SCHEDULE_STATES)),
+  text: LOOKUP,
+}
+
+export const SCHEDULE_QUERY = {
+  ...SCHEDULE_FILTER,
+  order: choice<"id" | "nextRunAt" | "lastRunAt">("id", "nextRunAt", "lastRunAt"),
   limit: PAGE,
+  cursor: cursor(isMaybeInstantPlace),
 } satisfies Record<keyof ScheduleQuery, Kind<unknown>>
 
 export const BACKFILL_OPTIONS = {

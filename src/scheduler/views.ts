@@ -15,6 +15,7 @@ import {
   timetableOf,
 } from "../core/schedule.ts"
 import { problemsOf, type ScheduleProblem } from "../core/schedule-problems.ts"
+import { type ScheduleState, scheduleStateOf } from "../core/schedule-state.ts"
 import type { Trigger } from "../core/timetable.ts"
 import { timetableInWords } from "../core/timetable-words.ts"
 import type { UnreadOptions } from "../core/unread-options.ts"
@@ -24,6 +25,8 @@ import type { LogLevel, StoredLogLine, Worker } from "../store/store.ts"
 
 export interface ScheduleView extends Omit<ScheduleDefinition, "startsAt" | "endsAt" | "triggers"> {
   readonly id: string
+  /** What has to be known of it first: the first of `SCHEDULE_STATES` that is true of it. */
+  readonly state: ScheduleState
   /** What an update has to name. */
   readonly revision: number
   /** The triggers in one line, such as `0 8 * * 1-5`. */
@@ -69,7 +72,7 @@ export interface ScheduleView extends Omit<ScheduleDefinition, "startsAt" | "end
 }
 
 /** `offered`: the tasks of the workers that are online. */
-export function scheduleView(stored: Schedule, offered: ReadonlySet<string>): ScheduleView {
+export function scheduleView(stored: Schedule, offered: ReadonlySet<string>, now: Instant): ScheduleView {
   const schedule = afterNextPlan(stored)
   const {
     version: _version,
@@ -80,6 +83,8 @@ export function scheduleView(stored: Schedule, offered: ReadonlySet<string>): Sc
   } = schedule
   return {
     ...shown,
+    // As lists find it: by what is stored.
+    state: scheduleStateOf(stored, now),
     when: describeTriggers(schedule.triggers),
     words: timetableInWords(timetableOf(schedule)),
     triggers: schedule.triggers.map(triggerView),

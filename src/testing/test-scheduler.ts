@@ -119,7 +119,7 @@ export class TestScheduler {
 
   /** Runs in the order they were created; skipped occurrences only if asked for by state. */
   async runs(query: RunQuery = {}): Promise<readonly RunView[]> {
-    const runs = await this.scheduler.runs.list({ limit: 1_000, ...query })
+    const runs = (await this.scheduler.runs.list({ limit: 1_000, ...query })).items
     const shown = (query?.state ?? null) === null ? runs.filter((run) => run.state !== "skipped") : runs
     return wholeRuns(this.scheduler, shown.toReversed())
   }
@@ -181,7 +181,7 @@ export async function waitForRun(
   for (;;) {
     // It looks at least once, however short the time is.
     const isLast = systemClock.monotonic() >= deadline
-    const [run] = await scheduler.runs.list({ limit: 1, ...wanted })
+    const [run] = (await scheduler.runs.list({ limit: 1, ...wanted })).items
     if (run !== undefined) return (await wholeRuns(scheduler, [run]))[0]!
     if (isLast) throw noRunMatched(wanted, formatDuration(timeoutMs), "timeout")
     await new Promise<void>((resolve) => {

@@ -30,7 +30,7 @@ async function perform(name: string) {
 /** Says what a run's log holds as soon as it is stored. */
 async function follow(runId: string): Promise<void> {
   for (let lines: readonly { message: string }[] = []; lines.length < 3; ) {
-    lines = await scheduler.runs.logs(runId)
+    lines = (await scheduler.runs.logs(runId)).items
     if (lines.length === 3) console.log(lines.map(({ message }) => message).join("\n"))
     await new Promise((resolve) => setTimeout(resolve, 50))
   }

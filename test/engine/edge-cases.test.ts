@@ -87,7 +87,7 @@ describe("the eight edge cases", () => {
     await fleet.advance("1h")
 
     assert.deepEqual(
-      (await node.runs.list({ state: "succeeded" })).map(({ id, triggeredBy }) => [id, triggeredBy]),
+      (await node.runs.list({ state: "succeeded" })).items.map(({ id, triggeredBy }) => [id, triggeredBy]),
       [
         ["s@2026-01-01T10:00:00Z", "schedule"],
         ["s@2026-01-01T09:00:00Z", "catchup"],
@@ -199,7 +199,7 @@ describe("bugs of others", () => {
 
     await fleet.advance("1h")
 
-    const live = await node.runs.list({ triggeredBy: "schedule" })
+    const live = (await node.runs.list({ triggeredBy: "schedule" })).items
     assert.equal(live.length, 12)
     for (const run of live) assert.equal(run.startedAt?.getTime(), run.scheduledFor?.getTime())
     assert.ok((await node.runs.count({ triggeredBy: "backfill" })).succeeded >= 100)

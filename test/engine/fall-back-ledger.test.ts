@@ -47,7 +47,7 @@ async function everySecond(catchUp: "once" | "none" | "all") {
 
 /** Each second from the first to the newest entry, with the entries that stand for it. */
 async function secondsOf(node: Scheduler): Promise<ReadonlyMap<number, readonly LedgerEntry[]>> {
-  const { entries } = await node.schedules.occurrences("s", { limit: 1_000 })
+  const { items: entries } = await node.schedules.occurrences("s", { limit: 1_000 })
   const first = entries.at(-1)!
   const seconds = new Map<number, readonly LedgerEntry[]>()
   const start = (first.from ?? first.scheduledFor).getTime()
@@ -159,7 +159,7 @@ test.each([16, 17.2, 18.4, 19.6, 20.8, 22])(
     outage.isWithoutSchedules = false
     await fleet.advance("12s")
 
-    const runs = (await node.runs.list({ schedule: "s", limit: 100 })).filter(
+    const runs = (await node.runs.list({ schedule: "s", limit: 100 })).items.filter(
       ({ state }) => state !== "skipped",
     )
     const late = runs.filter(({ triggeredBy }) => triggeredBy === "catchup")

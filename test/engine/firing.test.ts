@@ -73,12 +73,12 @@ describe("one process", () => {
 
     await fleet.advance("3m")
 
-    assert.deepEqual(await runs.list({ schedule: "behind" }), [])
-    assert.equal((await runs.list({ schedule: "in-time" })).length, 3)
+    assert.deepEqual((await runs.list({ schedule: "behind" })).items, [])
+    assert.equal((await runs.list({ schedule: "in-time" })).items.length, 3)
     assert.ok(reads <= 7, `it is tried again, and not all the time: ${reads} reads`)
     isReadable = true
     await fleet.advance("1m")
-    assert.equal((await runs.list({ schedule: "behind" })).length, 2)
+    assert.equal((await runs.list({ schedule: "behind" })).items.length, 2)
   })
 
   test("a store that goes away in mid-turn is a fault, and no schedule rests for it", async () => {
@@ -108,7 +108,7 @@ describe("one process", () => {
     assert.ok(!lines.some(({ message }) => message.startsWith("What is recorded")))
     wire.mend()
     await fleet.advance("6s")
-    assert.equal((await runs.list({ state: "succeeded" })).length, 20)
+    assert.equal((await runs.list({ state: "succeeded" })).items.length, 20)
     assert.ok(lines.some(({ message }) => message === "The store answers again"))
   })
 
@@ -131,7 +131,7 @@ describe("one process", () => {
     const rested = lines.filter(({ message }) => message.startsWith("What is recorded"))
     assert.ok(lines.some(({ message }) => message === "The store can't be read; trying again"))
     assert.ok(rested.length >= 4, `${rested.length} rested`)
-    assert.equal((await runs.list({ schedule: "in-time" }))[0]?.state, "succeeded")
+    assert.equal((await runs.list({ schedule: "in-time" })).items[0]?.state, "succeeded")
   })
 
   test("more than a batch of schedules whose records can't be read neither starve another, nor keep the loop busy", async () => {
@@ -147,7 +147,7 @@ describe("one process", () => {
 
     await fleet.advance("3m")
 
-    assert.equal((await runs.list({ schedule: "in-time" })).length, 3)
+    assert.equal((await runs.list({ schedule: "in-time" })).items.length, 3)
     assert.ok(count("dueSchedules") < 50, `${count("dueSchedules")} reads`)
   })
 

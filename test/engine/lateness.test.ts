@@ -61,7 +61,7 @@ describe("lateness counts from when a run was due", () => {
     await fleet.advance("1h")
 
     assert.deepEqual(lateness, [10_000, 0])
-    const { entries } = await node.schedules.occurrences("s")
+    const { items: entries } = await node.schedules.occurrences("s")
     assert.deepEqual(
       entries.map(({ latenessMs }) => latenessMs),
       [0, 10_000],

@@ -36,8 +36,8 @@ test("a local schedule is never stored", async () => {
 
   await fleet.advance("10m")
 
-  assert.deepEqual(await node.schedules.list(), [])
-  assert.equal((await node.runs.list()).length, 10)
+  assert.deepEqual((await node.schedules.list()).items, [])
+  assert.equal((await node.runs.list()).items.length, 10)
 })
 
 test("a local interval counts from the epoch, so that processes started at different times agree", async () => {

@@ -74,7 +74,7 @@ describe("progress reported just before the end", () => {
     end.open()
     await fleet.advance(1)
 
-    const runs = await node.runs.list()
+    const runs = (await node.runs.list()).items
     assert.ok(runs.every(({ state, progress }) => state === "succeeded" && progress?.fraction === 1))
     assert.equal(beats(), 0)
   })

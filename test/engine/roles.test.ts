@@ -19,7 +19,7 @@ test("a process that only fires creates runs and performs none", async () => {
     (await fleet.runs()).map(({ state }) => state),
     ["pending", "skipped", "skipped"],
   )
-  const [process] = await node.workers()
+  const [process] = (await node.workers()).items
   assert.deepEqual([process!.roles, process!.tasks, process!.slots], [["fire"], [], 0])
 })
 
@@ -59,7 +59,7 @@ test("a process without any task fires nothing, performs nothing, and says so", 
 
   await fleet.advance("1h")
 
-  assert.deepEqual(await observer.runs.list(), [])
+  assert.deepEqual((await observer.runs.list()).items, [])
   assert.equal(wire.count("dueSchedules") + wire.count("claim") + wire.count("heartbeat"), 0)
   const warning = lines.find(({ level }) => level === "warn")
   assert.equal(warning?.message, "This process defines no task: it performs nothing and fires nothing")
@@ -112,6 +112,6 @@ test("retention keeps the newest runs of each schedule whatever their age", asyn
 
   await fleet.advance("2h")
 
-  const runs = await node.runs.list({ limit: 1_000 })
+  const runs = (await node.runs.list({ limit: 1_000 })).items
   assert.ok(runs.length >= 12 && runs.length <= 12 + 16, `${runs.length} runs are kept`)
 })

@@ -151,8 +151,8 @@ test("each attempt numbers its own lines, and the pages of a run's log go throug
   const { runId } = await node.enqueue(task)
   await fleet.advance("10m")
 
-  const seen = await node.runs.logs(runId, { limit: 3 })
-  const rest = await node.runs.logs(runId, { after: seen[2]!, limit: 3 })
+  const seen = (await node.runs.logs(runId, { limit: 3 })).items
+  const rest = (await node.runs.logs(runId, { after: seen[2]!, limit: 3 })).items
 
   assert.deepEqual(
     [...seen, ...rest].map(({ attempt, number, message }) => [attempt, number, message]),

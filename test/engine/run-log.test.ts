@@ -12,7 +12,7 @@ async function performed(perform: (context: TaskContext<undefined>, fleet: Fleet
   const { runId } = await node.enqueue(task)
   await fleet.advance("1m")
   const run = (await node.runs.get(runId))!
-  const lines = await node.runs.logs(runId, { limit: 10_000 })
+  const lines = (await node.runs.logs(runId, { limit: 10_000 })).items
   await fleet[Symbol.asyncDispose]()
   return { run, lines }
 }
@@ -58,7 +58,7 @@ describe("log", () => {
     await fleet.advance("1s")
 
     assert.deepEqual(
-      (await node.runs.logs(runId)).map(({ message }) => message),
+      (await node.runs.logs(runId)).items.map(({ message }) => message),
       ["begun"],
     )
   })
@@ -142,7 +142,7 @@ describe("log", () => {
     const { runId } = await node.enqueue(task)
     await fleet.advance("1s")
 
-    const page = await node.runs.logs(runId, { after: { attempt: 1, number: 2 }, limit: 2 })
+    const page = (await node.runs.logs(runId, { after: { attempt: 1, number: 2 }, limit: 2 })).items
 
     assert.deepEqual(
       page.map(({ message }) => message),

@@ -148,5 +148,5 @@ test("a stop ends a start that the store does not answer, and nothing begins aft
   listening.open()
   await fleet.advance("1h")
   assert.deepEqual([node.isRunning, slow.isRunning, wire.count("claim")], [false, false, 0])
-  assert.deepEqual(await fleet.node().workers(), [])
+  assert.deepEqual((await fleet.node().workers()).items, [])
 })

@@ -37,7 +37,7 @@ test("a graceful stop finishes short runs and gives long ones back at once, to b
   await fleet.advance("1s")
 
   assert.deepEqual(starts.slice(3).sort(), ["10.001 endless#2", "10.001 long#2"])
-  const runs = await other.runs.list()
+  const runs = (await other.runs.list()).items
   assert.ok(runs.every((run) => run.state === "succeeded" && run.failures === 0 && run.lost === 0))
   assert.equal((await other.runs.get("long"))?.attempts[0]?.outcome, "released")
   assert.equal((await other.runs.get("short"))?.attempt, 1)

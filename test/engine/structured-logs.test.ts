@@ -49,7 +49,7 @@ describe("a pino logger as it is", () => {
     const local = task.schedule("local", { cron: "0 * * * *", local: true })
     const store = Object.assign(fleet.store, { kind: "memory" })
     const node = await fleet.started({ tasks: [task], schedules: [stored, local], logger, store })
-    const worker = (await node.workers())[0]?.id
+    const worker = (await node.workers()).items[0]?.id
 
     await fleet.until(node.stop())
 

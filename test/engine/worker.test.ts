@@ -119,7 +119,7 @@ test("what a process fires itself is performed at once, even if the store gives 
 
   await fleet.advance("10m")
 
-  const runs = await node.runs.list()
+  const runs = (await node.runs.list()).items
   assert.equal(runs.length, 20)
   assert.ok(runs.every((run) => run.startedAt?.getTime() === run.scheduledFor?.getTime()))
 })
@@ -237,12 +237,12 @@ test("a worker is listed while it lives, with what it holds, and gone once it ha
   await node.enqueue(task)
   await fleet.advance("30s")
 
-  const [worker] = await observer.workers()
+  const [worker] = (await observer.workers()).items
   assert.equal(worker?.running, 1)
   assert.equal(worker?.slots, 4)
   assert.deepEqual(worker?.tasks, ["task"])
   assert.equal(worker?.state, "active")
 
   await fleet.until(node.stop())
-  assert.deepEqual(await observer.workers(), [])
+  assert.deepEqual((await observer.workers()).items, [])
 })

@@ -21,7 +21,7 @@ test("a plan says which occurrences would run, both ends included, and changes n
 
   assert.equal(plan.occurrences.length, 6)
   assert.deepEqual([plan.which, plan.name, plan.leftOut], ["missing", "backfill", 0])
-  assert.deepEqual(await runs.list(), [])
+  assert.deepEqual((await runs.list()).items, [])
 })
 
 test("a backfill runs each occurrence once, one at a time, below the schedule's priority", async () => {
@@ -110,7 +110,7 @@ test("a concurrency that would never let it run is refused before anything is st
   for (const concurrency of [0, -1, 1.5])
     await assert.rejects(schedules.backfill(plan, { concurrency }), { code: "BELFRY_BACKFILL_INVALID" })
 
-  assert.deepEqual(await runs.list(), [])
+  assert.deepEqual((await runs.list()).items, [])
 })
 
 test("a backfill beside a live run neither waits for it nor counts as an overlap", async () => {

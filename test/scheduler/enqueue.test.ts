@@ -26,7 +26,7 @@ test("without an id, each run gets one of its own", async () => {
   const second = await node.enqueue(task)
 
   assert.notEqual(first.runId, second.runId)
-  assert.equal((await node.runs.list()).length, 2)
+  assert.equal((await node.runs.list()).items.length, 2)
 })
 
 test("the same id again does nothing, also after the run has finished", async () => {
@@ -126,7 +126,7 @@ for (const [name, options, code, message] of REFUSED) {
 
     await assert.rejects(node.enqueue(task, undefined, options as EnqueueOptions), { code, message })
 
-    assert.deepEqual(await node.runs.list(), [])
+    assert.deepEqual((await node.runs.list()).items, [])
   })
 }
 

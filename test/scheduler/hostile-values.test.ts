@@ -104,7 +104,7 @@ test("a log line and a message of progress never fail their run, whatever they a
   await test.advance("1s")
 
   assert.equal((await test.scheduler.runs.get(runId))?.state, "succeeded")
-  const messages = (await test.scheduler.runs.logs(runId)).map(({ message }) => message)
+  const messages = (await test.scheduler.runs.logs(runId)).items.map(({ message }) => message)
   assert.equal(messages.length, odd.length)
   assert.deepEqual([messages[0], messages.at(-1)], ["an unreadable object", "an object"])
 })

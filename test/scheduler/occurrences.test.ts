@@ -11,7 +11,7 @@ async function fixture(options: object = { cron: "0 * * * *" }) {
   await schedules.create("s", { task: "send", ...options })
   /** When runs started, oldest first, as `occurrence>start`. */
   const started = async () =>
-    (await runs.list({ state: "succeeded", limit: 1_000 }))
+    (await runs.list({ state: "succeeded", limit: 1_000 })).items
       .map(({ scheduledFor, startedAt }) => `${time(scheduledFor)}>${time(startedAt)}`)
       .reverse()
   return { test, schedules, runs, started }
@@ -38,7 +38,7 @@ describe("reschedule", () => {
     await test.advance("4h")
 
     assert.deepEqual(await started(), ["11:30>11:30", "12:00>12:00"])
-    const { entries } = await schedules.occurrences("s")
+    const { items: entries } = await schedules.occurrences("s")
     const skipped = entries.filter(({ outcome }) => outcome === "skipped")
     assert.deepEqual(
       skipped.map(({ reason, count, message, from }) => [reason, count, message, time(from)]),
@@ -66,7 +66,7 @@ describe("skip, move and restore one occurrence", () => {
     await test.advance("3h30m")
 
     assert.deepEqual(await started(), ["10:00>10:00", "12:00>12:00"])
-    const { entries } = await schedules.occurrences("s")
+    const { items: entries } = await schedules.occurrences("s")
     assert.deepEqual(
       entries.map(({ scheduledFor, outcome, reason, message }) => [
         time(scheduledFor),
@@ -150,7 +150,7 @@ describe("preview", () => {
 
     await test.advance("30d")
 
-    const started = (await runs.list({ limit: 1_000 }))
+    const started = (await runs.list({ limit: 1_000 })).items
       .map(({ startedAt }) => startedAt!.toISOString())
       .reverse()
     assert.equal(expected.length, 80)
@@ -185,7 +185,7 @@ describe("preview", () => {
       shown.map(({ scheduledFor, isSkipped }) => `${time(scheduledFor)}${isSkipped ? " skipped" : ""}`),
       ["08:40", "09:10 skipped", "09:20", "09:50"],
     )
-    const started = (await runs.list({ state: "succeeded" }))
+    const started = (await runs.list({ state: "succeeded" })).items
       .map(({ scheduledFor }) => time(scheduledFor))
       .reverse()
     assert.deepEqual(started.slice(0, 3), ["08:40", "09:20", "09:50"])
@@ -220,7 +220,7 @@ describe("the ledger", () => {
     await away.advance("4h")
     await schedules.update("s", { description: "settles what is owed" }, { ifRevision: 1 })
 
-    const { entries, next } = await schedules.occurrences("s")
+    const { items: entries, next } = await schedules.occurrences("s")
 
     assert.deepEqual(
       entries.map(({ scheduledFor, outcome, reason, count, standsFor, triggeredBy }) => [
@@ -239,12 +239,12 @@ describe("the ledger", () => {
     await test.advance("25m")
     const seen: string[] = []
 
-    let before: Awaited<ReturnType<typeof schedules.occurrences>>["next"] | undefined
+    let cursor: string | null | undefined
     do {
-      const page = await schedules.occurrences("s", { limit: 10, ...(before ? { before } : {}) })
-      seen.push(...page.entries.map(({ runId }) => runId))
-      before = page.next
-    } while (before !== null)
+      const page = await schedules.occurrences("s", { limit: 10, ...(cursor ? { cursor } : {}) })
+      seen.push(...page.items.map(({ runId }) => runId))
+      cursor = page.next
+    } while (cursor !== null)
 
     assert.equal(seen.length, 25)
     assert.equal(new Set(seen).size, 25)

@@ -56,7 +56,6 @@ test("making a scheduler touches nothing: the store isn't opened before it is ne
 
   const scheduler = createScheduler({ store })
   assert.deepEqual(calls, [])
-
   await scheduler.runs.list()
   assert.equal(calls[0], "open")
 })

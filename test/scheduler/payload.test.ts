@@ -213,7 +213,7 @@ describe("a task without a schema takes no payload", () => {
 
     await assert.rejects(node.enqueue(send, { delay: "5m" } as never), third)
     await assert.rejects(node.enqueue("send", { delay: "5m" }), third)
-    assert.deepEqual(await node.runs.list(), [])
+    assert.deepEqual((await node.runs.list()).items, [])
   })
 
   test("in a schedule that is created, updated, triggered or declared", async () => {

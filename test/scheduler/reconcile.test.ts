@@ -21,7 +21,7 @@ test("declared schedules are created at start", async () => {
 
   await node.start()
 
-  const stored = await node.schedules.list()
+  const stored = (await node.schedules.list()).items
   assert.deepEqual(
     stored.map(({ id, owner, isOverridden }) => [id, owner, isOverridden]),
     [
@@ -38,12 +38,12 @@ test("declaring the same again changes nothing and keeps the next occurrence", a
   await app(fleet, { schedules: [hourly, daily, interval] }).reconcile()
   await fleet.advance("17m")
   const node = app(fleet, { schedules: [hourly, daily, interval] })
-  const before = await node.schedules.list()
+  const before = (await node.schedules.list()).items
 
   const report = await node.reconcile()
 
   assert.deepEqual(report, { ...NOTHING, unchanged: ["hourly", "daily", "interval"] })
-  assert.deepEqual(await node.schedules.list(), before)
+  assert.deepEqual((await node.schedules.list()).items, before)
 })
 
 test("a changed declaration updates the schedule, and only what it changes", async () => {
@@ -71,7 +71,7 @@ test("what is no longer declared is pruned if the owner has a name, and nobody e
 
   assert.deepEqual(report, { ...NOTHING, unchanged: ["hourly"], pruned: ["daily"] })
   assert.deepEqual(
-    (await node.schedules.list()).map(({ id }) => id),
+    (await node.schedules.list()).items.map(({ id }) => id),
     ["by-hand", "hourly", "theirs"],
   )
 })
@@ -90,7 +90,7 @@ test("a dry run says what would happen and does nothing", async () => {
   await app(fleet).reconcile()
   const schedules = [task.schedule("hourly", { cron: "5 * * * *" }), task.schedule("new", { every: "1h" })]
   const node = app(fleet, { schedules })
-  const before = await node.schedules.list()
+  const before = (await node.schedules.list()).items
 
   const report = await node.reconcile({ dryRun: true })
 
@@ -100,7 +100,7 @@ test("a dry run says what would happen and does nothing", async () => {
     updated: [{ id: "hourly", fields: ["triggers"] }],
     pruned: ["daily"],
   })
-  assert.deepEqual(await node.schedules.list(), before)
+  assert.deepEqual((await node.schedules.list()).items, before)
 })
 
 test("an id that belongs to somebody else is left alone, and it is said", async () => {
@@ -180,7 +180,7 @@ test("five processes that start at once create each schedule once", async () => 
   await Promise.all(nodes.map((node) => node.start()))
   await fleet.advance("1h")
 
-  assert.equal((await fleet.node().schedules.list()).length, 2)
+  assert.equal((await fleet.node().schedules.list()).items.length, 2)
   assert.equal((await fleet.runs()).length, 1)
 })
 

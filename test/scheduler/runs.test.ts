@@ -44,7 +44,7 @@ test("lists are newest first, filtered, and read page by page", async () => {
     await fleet.advance("1s")
   }
   const ids = async (query?: Parameters<typeof node.runs.list>[0]) =>
-    (await node.runs.list(query)).map(({ id }) => id)
+    (await node.runs.list(query)).items.map(({ id }) => id)
 
   assert.deepEqual(await ids(), ["r5", "r4", "r3", "r2", "r1", "r0"])
   assert.deepEqual(await ids({ task }), ["r4", "r2", "r0"])
@@ -52,8 +52,11 @@ test("lists are newest first, filtered, and read page by page", async () => {
   assert.deepEqual(await ids({ state: "failed", limit: 1 }), ["r5"])
   assert.deepEqual(await ids({ state: ["failed", "succeeded"], triggeredBy: "api", limit: 2 }), ["r5", "r4"])
   assert.deepEqual(await ids({ schedule: "none" }), [])
-  const [, second] = await node.runs.list({ limit: 2 })
-  assert.deepEqual(await ids({ before: second!, limit: 2 }), ["r3", "r2"])
+  const { next } = await node.runs.list({ limit: 2 })
+  assert.deepEqual(await ids({ cursor: next!, limit: 2 }), ["r3", "r2"])
+  const all: string[] = []
+  for await (const { id } of node.runs.list({ limit: 4 })) all.push(id)
+  assert.deepEqual(all, ["r5", "r4", "r3", "r2", "r1", "r0"])
 })
 
 test("lists keep to a time, the beginning of an id, a worker or a parent", async () => {
@@ -67,14 +70,14 @@ test("lists keep to a time, the beginning of an id, a worker or a parent", async
   await fleet.advance("1s")
   const second = (count: number) => new Date(Date.parse("2026-01-01T00:00:00Z") + count * 1_000)
   const ids = async (query?: Parameters<typeof node.runs.list>[0]) =>
-    (await node.runs.list(query)).map(({ id }) => id)
+    (await node.runs.list(query)).items.map(({ id }) => id)
 
   assert.deepEqual(await ids({ since: second(2) }), ["held", "odd-3", "even-2"])
   assert.deepEqual(await ids({ until: second(2) }), ["odd-1", "even-0"])
   assert.deepEqual(await ids({ since: second(1), until: second(3) }), ["even-2", "odd-1"])
   assert.deepEqual(await ids({ idPrefix: "even-" }), ["even-0", "even-2"])
-  const [first] = await node.runs.list({ idPrefix: "even-", limit: 1 })
-  assert.deepEqual(await ids({ idPrefix: "even-", before: first! }), ["even-2"])
+  const { next } = await node.runs.list({ idPrefix: "even-", limit: 1 })
+  assert.deepEqual(await ids({ idPrefix: "even-", cursor: next! }), ["even-2"])
   const { workerId } = (await node.runs.get("held"))!
   assert.deepEqual(await ids({ worker: workerId! }), ["held"])
   assert.deepEqual(await ids({ parent: "even-0" }), [])
@@ -90,7 +93,7 @@ test("a list is of summaries: the beginning of what was said, and nothing that m
   await node.enqueue(wordy, undefined, { id: "r" })
   await fleet.advance("1s")
 
-  const [summary] = await node.runs.list()
+  const [summary] = (await node.runs.list()).items
   const whole = (await node.runs.get("r"))!
 
   assert.equal(summary!.message, "é".repeat(200))
@@ -113,7 +116,7 @@ test("a schedule tells how its runs ended", async () => {
   const second = "2026-01-01T02:00:00.000Z"
   assert.deepEqual(await ends(), ["failed", second, undefined, 2])
 
-  const [run] = await node.runs.list()
+  const [run] = (await node.runs.list()).items
   await node.runs.retry(run!.id)
   await fleet.advance("1s")
 
@@ -184,7 +187,7 @@ test("steps on a run that isn't there are refused", async () => {
   await assert.rejects(runs.cancel("x"), missing)
   await assert.rejects(runs.retry("x"), missing)
   await assert.rejects(runs.release("x"), missing)
-  assert.deepEqual(await runs.logs("x"), [])
+  assert.deepEqual((await runs.logs("x")).items, [])
 })
 
 test("a run can't be retried while another unfinished one holds its key", async () => {

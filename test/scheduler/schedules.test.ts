@@ -22,7 +22,7 @@ describe("create, get, list, delete", () => {
     assert.deepEqual([created.when, created.timezone, created.task], ["0 * * * *", "UTC", "send"])
     assert.deepEqual([created.owner, created.isOverridden], [null, false])
     assert.deepEqual(await schedules.get("hourly"), created)
-    assert.deepEqual(await runs.list(), [])
+    assert.deepEqual((await runs.list()).items, [])
   })
 
   test("startImmediately fires once at creation, then by the timetable", async () => {
@@ -32,7 +32,7 @@ describe("create, get, list, delete", () => {
     await test.advance("30m")
 
     assert.deepEqual(
-      (await runs.list()).map(({ id, state }) => [id, state]),
+      (await runs.list()).items.map(({ id, state }) => [id, state]),
       [
         ["hourly@2026-03-10T09:00:00Z", "succeeded"],
         ["hourly@2026-03-10T08:30:00Z", "succeeded"],
@@ -105,7 +105,7 @@ describe("create, get, list, delete", () => {
       const creating = schedules.create(id, { task: "anything", cron: "0 * * * *", ...options })
 
       await assert.rejects(creating, { code, message })
-      assert.deepEqual(await schedules.list(), [])
+      assert.deepEqual((await schedules.list()).items, [])
     })
   }
 
@@ -118,22 +118,46 @@ describe("create, get, list, delete", () => {
         tags: id === "d" ? ["x"] : [],
       })
     const ids = async (filter?: Parameters<typeof schedules.list>[0]) =>
-      (await schedules.list(filter)).map(({ id }) => id)
+      (await schedules.list(filter)).items.map(({ id }) => id)
 
     assert.deepEqual(await ids(), ["a", "b", "c", "d"])
     assert.deepEqual(await ids({ limit: 2 }), ["a", "b"])
-    assert.deepEqual(await ids({ after: "b", limit: 2 }), ["c", "d"])
+    const { next } = await schedules.list({ limit: 2 })
+    assert.deepEqual(await ids({ cursor: next!, limit: 2 }), ["c", "d"])
     assert.deepEqual(await ids({ task: "send" }), ["a", "b"])
     assert.deepEqual(await ids({ tag: "x" }), ["d"])
     assert.deepEqual(await ids({ owner: "nobody" }), [])
   })
 
-  test("a list without a limit has all of them, however many there are", async () => {
+  test("lists are by state, text and the beginning of an id, in the order of the next or last run", async () => {
+    const { schedules } = await fixture()
+    await schedules.create("app-a", { task: "send", every: "2h", description: "Sends the Report" })
+    await schedules.create("app-b", { task: "send", every: "1h" })
+    await schedules.create("other", { task: "report", every: "3h" })
+    await schedules.pause("app-b")
+    const ids = async (filter?: Parameters<typeof schedules.list>[0]) =>
+      (await schedules.list(filter)).items.map(({ id }) => id)
+
+    assert.deepEqual(await ids({ state: "paused" }), ["app-b"])
+    assert.deepEqual(await ids({ state: ["new", "ok"] }), ["app-a", "other"])
+    assert.deepEqual(await ids({ text: "REPORT" }), ["app-a", "other"])
+    assert.deepEqual(await ids({ idPrefix: "app-" }), ["app-a", "app-b"])
+    assert.deepEqual(await ids({ order: "nextRunAt" }), ["app-a", "other", "app-b"])
+    const { next } = await schedules.list({ order: "nextRunAt", limit: 2 })
+    assert.deepEqual(await ids({ order: "nextRunAt", cursor: next! }), ["app-b"])
+    assert.equal((await schedules.get("app-b"))!.state, "paused")
+    const counts = await schedules.count({ idPrefix: "app-" })
+    assert.deepEqual([counts.new, counts.paused, counts.ok], [1, 1, 0])
+  })
+
+  test("a list goes through all of them, however many there are", async () => {
     const { schedules } = await fixture()
     for (let made = 0; made < 1_001; made++) await schedules.create(`s${made}`, { task, every: "1h" })
 
-    assert.equal(new Set((await schedules.list()).map(({ id }) => id)).size, 1_001)
-    assert.equal((await schedules.list({ limit: 100 })).length, 100)
+    const ids = new Set<string>()
+    for await (const { id } of schedules.list({ limit: 400 })) ids.add(id)
+    assert.equal(ids.size, 1_001)
+    assert.equal((await schedules.list({ limit: 100 })).items.length, 100)
   })
 
   test("deleting says whether it was there; the runs stay", async () => {
@@ -146,7 +170,7 @@ describe("create, get, list, delete", () => {
     await test.advance("5h")
 
     assert.equal(await schedules.get("hourly"), null)
-    assert.equal((await runs.list()).length, 1)
+    assert.equal((await runs.list()).items.length, 1)
   })
 
   test("what isn't there can't be steered", async () => {
@@ -177,7 +201,7 @@ describe("pause and resume", () => {
     assert.deepEqual([resumed.paused, resumed.nextRunAt?.toISOString()], [null, "2026-03-10T14:00:00.000Z"])
     await test.advance("1h")
 
-    const { entries } = await schedules.occurrences("s")
+    const { items: entries } = await schedules.occurrences("s")
     assert.deepEqual(
       entries.map(({ outcome, reason, count, message }) => [outcome, reason, count, message]),
       [
@@ -185,7 +209,7 @@ describe("pause and resume", () => {
         ["skipped", "paused", 5, "Paused by ada: month end"],
       ],
     )
-    assert.equal((await runs.list({ state: "succeeded" })).length, 1)
+    assert.equal((await runs.list({ state: "succeeded" })).items.length, 1)
   })
 
   test("a pause with an end resumes by itself", async () => {
@@ -195,7 +219,7 @@ describe("pause and resume", () => {
     await schedules.pause("s", { until: "2026-03-10T11:00:00Z" })
     await test.advance("4h")
 
-    const ids = (await runs.list({ state: "succeeded" })).map(({ id }) => id)
+    const ids = (await runs.list({ state: "succeeded" })).items.map(({ id }) => id)
     assert.deepEqual(ids, ["s@2026-03-10T12:00:00Z", "s@2026-03-10T11:00:00Z"])
     assert.equal((await schedules.get("s"))?.paused, null)
   })

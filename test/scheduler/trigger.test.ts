@@ -97,7 +97,7 @@ describe("trigger now", () => {
     await schedules.trigger("s", { insteadOfNext: true })
     await test.advance("3h")
 
-    const { entries } = await schedules.occurrences("s")
+    const { items: entries } = await schedules.occurrences("s")
     assert.deepEqual(entries.map(({ outcome }) => outcome).toReversed(), ["skipped", "skipped", "succeeded"])
   })
 
@@ -146,7 +146,7 @@ describe("trigger now", () => {
     await test.advance("1s")
 
     const run = await runs.get(runId)
-    const { entries } = await schedules.occurrences("s")
+    const { items: entries } = await schedules.occurrences("s")
     assert.equal(run?.scheduledFor?.toISOString(), "2026-03-09T12:34:00.000Z")
     assert.deepEqual(
       entries.map((entry) => [entry.runId, entry.triggeredBy]),
@@ -192,7 +192,7 @@ describe("the schedule's own policy holds", () => {
     await schedules.create("s", { task: "elsewhere", cron: "0 * * * *", overlap })
     const answers = []
     for (let time = 0; time < times; time++) answers.push(await schedules.trigger("s"))
-    return { answers, states: (await runs.list()).map(({ state }) => state).reverse() }
+    return { answers, states: (await runs.list()).items.map(({ state }) => state).reverse() }
   }
 
   test.each([
@@ -221,7 +221,7 @@ describe("the schedule's own policy holds", () => {
 
     assert.equal(answers.filter(({ outcome }) => outcome === "created").length, created)
     assert.deepEqual(
-      (await runs.list({ state: ["pending", "running"] })).map(({ state }) => state),
+      (await runs.list({ state: ["pending", "running"] })).items.map(({ state }) => state),
       unfinished,
     )
   })

@@ -199,7 +199,7 @@ test("an update between the nominal and the jittered time loses nothing", async 
   assert.equal(updated.nextRunAt?.toISOString(), "2026-03-10T09:30:00.000Z")
   await test.advance("2h")
 
-  const ids = (await runs.list({ state: "succeeded" })).map(({ id, startedAt }) => [
+  const ids = (await runs.list({ state: "succeeded" })).items.map(({ id, startedAt }) => [
     id,
     startedAt?.toISOString(),
   ])
@@ -250,7 +250,7 @@ test("disabling and enabling goes on from now", async () => {
 
   assert.equal(enabled.nextRunAt?.toISOString(), "2026-03-10T14:00:00.000Z")
   assert.deepEqual(
-    (await runs.list()).map(({ id }) => id),
+    (await runs.list()).items.map(({ id }) => id),
     ["s@2026-03-10T14:00:00Z"],
   )
 })

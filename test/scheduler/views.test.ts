@@ -7,5 +7,5 @@ test("a schedule with edits by SQL that no plan has settled yet is shown without
   const stored = aSchedule({ cron: "0 * * * *" })
   const edited = { ...stored, edits: [{ at: 0, by: "integrator", was: stored }] }
 
-  assert.deepEqual(scheduleView(edited, new Set()), scheduleView(stored, new Set()))
+  assert.deepEqual(scheduleView(edited, new Set(), 0), scheduleView(stored, new Set(), 0))
 })

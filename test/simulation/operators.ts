@@ -53,15 +53,15 @@ export async function stepIn(
       await schedules.backfill(plan)
     },
     async cancel() {
-      const [run] = await runs.list({ state: ["pending", "running"], limit: 1 })
+      const [run] = (await runs.list({ state: ["pending", "running"], limit: 1 })).items
       if (run) await runs.cancel(run.id, { by: "operator" })
     },
     async retry() {
-      const [run] = await runs.list({ state: ["failed", "cancelled"], limit: 1 })
+      const [run] = (await runs.list({ state: ["failed", "cancelled"], limit: 1 })).items
       if (run) await runs.retry(run.id)
     },
     async release() {
-      const [run] = await runs.list({ state: "running", limit: 1 })
+      const [run] = (await runs.list({ state: "running", limit: 1 })).items
       if (run) await runs.release(run.id)
     },
     enqueue: () =>

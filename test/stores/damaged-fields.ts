@@ -274,7 +274,7 @@ function richRun(): NewRun {
 
 async function schedulesAreShown(store: Store, goodId: string): Promise<void> {
   const listed = await store.findSchedules({}, { orderBy: "id", after: null, limit: PAGE })
-  for (const schedule of listed) jsonOf(scheduleView(schedule, new Set()))
+  for (const schedule of listed) jsonOf(scheduleView(schedule, new Set(), 0))
   assert.ok(
     listed.some(({ id }) => id === goodId),
     "the other is listed",

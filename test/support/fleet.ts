@@ -63,7 +63,7 @@ export class Fleet {
   /** Everything in the store, oldest first, skips included. */
   async runs(): Promise<readonly RunView[]> {
     const { runs } = this.node()
-    const listed = await runs.list({ limit: 1_000 })
+    const listed = (await runs.list({ limit: 1_000 })).items
     const whole = await Promise.all(listed.map(({ id }) => runs.get(id)))
     return whole.filter((run) => run !== null).toReversed()
   }

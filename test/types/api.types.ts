@@ -107,9 +107,10 @@ export async function steers(scheduler: Scheduler): Promise<void> {
   // @ts-expect-error an update says what it is based on
   await scheduler.schedules.update("s", { cron: "@hourly" })
   // @ts-expect-error no such role
-  await scheduler.start({ roles: ["lead"] })
-  // @ts-expect-error no such state
-  await scheduler.runs.list({ state: "stalled" })
+  await scheduler.start({ roles: ["lead"] })(
+    // @ts-expect-error no such state
+    await scheduler.runs.list({ state: "stalled" }),
+  ).items
 }
 
 export function makes(): Scheduler {

@@ -69,7 +69,7 @@ class Tailing {
     const filter = { query: { ...anyAge, since: this.#since }, error: null }
     const recent = await readRuns(this.#scheduler, filter, RUNS_MAX)
     // Those that began long ago and still write.
-    const running = await this.#scheduler.runs.list({ ...anyAge, state: "running", limit: RUNS_MAX })
+    const running = (await this.#scheduler.runs.list({ ...anyAge, state: "running", limit: RUNS_MAX })).items
     const runs = new Map([...recent, ...running].map((run) => [run.id, run]))
     const found: { run: RunSummaryView; line: LogLineView }[] = []
     for (const run of runs.values()) for (const line of await this.#news(run)) found.push({ run, line })

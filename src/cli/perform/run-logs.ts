@@ -64,7 +64,7 @@ export async function readLog(
   const found: LogLineView[] = []
   let after = from
   while (found.length < LINES_MAX) {
-    const page = await scheduler.runs.logs(id, { limit: PAGE, ...(after === null ? {} : { after }) })
+    const page = (await scheduler.runs.logs(id, { limit: PAGE, ...(after === null ? {} : { after }) })).items
     found.push(...page)
     if (page.length < PAGE) break
     after = page[page.length - 1]!

@@ -155,9 +155,11 @@ async function perform(
 async function explained(scheduler: Scheduler, run: RunSummaryView, error: unknown): Promise<unknown> {
   const isHeld = error instanceof BelfryError && error.code === "BELFRY_RUN_HELD"
   if (!isHeld || run.scheduleId === null) return error
-  const [other] = await scheduler.runs.list({
-    ...{ schedule: run.scheduleId, state: ["pending", "running"] as const, limit: 1 },
-  })
+  const [other] = (
+    await scheduler.runs.list({
+      ...{ schedule: run.scheduleId, state: ["pending", "running"] as const, limit: 1 },
+    })
+  ).items
   if (other === undefined) return error
   return new BelfryError(
     "BELFRY_RUN_HELD",

@@ -45,7 +45,7 @@ async function describe(call: Call, scheduler: Scheduler, schedule: ScheduleView
     io.out(`\n${paint("bold", "Next")}\n`)
     for (const { dueAt, isSkipped } of preview) io.out(`  ${when(dueAt)}${isSkipped ? "  left out" : ""}\n`)
   }
-  const { entries } = await scheduler.schedules.occurrences(schedule.id, { limit: 5 })
+  const { items: entries } = await scheduler.schedules.occurrences(schedule.id, { limit: 5 })
   if (entries.length === 0) return
   io.out(`\n${paint("bold", "Last")}\n`)
   const { columns } = ledgerRows(call, schedule)

@@ -2,6 +2,7 @@ import type { RunState } from "../../core/run.ts"
 import type { LedgerEntry } from "../../scheduler/ledger.ts"
 import type { Scheduler } from "../../scheduler/scheduler.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
+import { collected } from "../collected.ts"
 import type { Call } from "../command.ts"
 import { ledgerRows } from "../ledger-rows.ts"
 import { scheduleOf } from "../lookups.ts"
@@ -34,16 +35,11 @@ async function readEntries(
   id: string,
   { limit, outcome }: { limit: number; outcome: RunState | undefined },
 ): Promise<readonly LedgerEntry[]> {
-  const found: LedgerEntry[] = []
-  let page = await scheduler.schedules.occurrences(id, {
-    limit: outcome === undefined ? Math.min(limit, 1_000) : 1_000,
-  })
-  for (let searched = 0; ; ) {
-    found.push(...page.entries.filter((entry) => outcome === undefined || entry.outcome === outcome))
-    searched += page.entries.length
-    if (page.next === null || found.length >= limit || searched >= SEARCHED_MAX) return found.slice(0, limit)
-    page = await scheduler.schedules.occurrences(id, { before: page.next, limit: 1_000 })
-  }
+  const { schedules } = scheduler
+  if (outcome === undefined)
+    return collected(schedules.occurrences(id, { limit: Math.min(limit, 1_000) }), limit)
+  const searched = await collected(schedules.occurrences(id, { limit: 1_000 }), SEARCHED_MAX)
+  return searched.filter((entry) => entry.outcome === outcome).slice(0, limit)
 }
 
 /** If nothing comes of it at present: why. */

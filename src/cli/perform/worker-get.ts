@@ -13,7 +13,7 @@ import { allWorkers, workerRows, workerStateWords } from "../worker-rows.ts"
 export async function getWorker(call: Call): Promise<undefined> {
   await withScheduler(call, async ({ scheduler }) => {
     const worker = workerNamed(await allWorkers(scheduler), call.args[0]!)
-    const held = await scheduler.runs.list({ worker: worker.id, limit: 1_000 })
+    const held = (await scheduler.runs.list({ worker: worker.id, limit: 1_000 })).items
     if (isForPeople(call)) return describe(call, worker, held)
     if (isStructured(formatOf(call)))
       return showRecord(call, { ...worker, runs: held.map(({ id }) => id) }, formatOf(call))

@@ -81,7 +81,10 @@ export const BY_LOOPS: readonly Asked[] = [
   {
     what: "pruning 100, of which it looks at 500",
     most: 1_000,
-    indexes: ["runs_completed", "runs_schedule_completed", "runs_pkey", "logs_pkey"],
+    indexes: [
+      ...["runs_completed", "runs_schedule_completed", "runs_pkey", "logs_pkey"],
+      ...["journal_at", "journal_pkey", "statistics_expires", "statistics_pkey"],
+    ],
     call: (store) => store.prune(aPruning({ olderThanMs: 40_000 * 60_000, keepPerSchedule: 1, limit: 100 })),
   },
 ]
@@ -304,6 +307,29 @@ export const NOW_AND_THEN: readonly Asked[] = [
     most: 50,
     indexes: ["runs_unusual"],
     call: (store) => store.findRuns({ states: ["failed"] }, page),
+  },
+  {
+    what: "the journal of a schedule",
+    most: 20,
+    indexes: ["journal_subject"],
+    call: (store) =>
+      store.readJournal(
+        { subject: "schedule", subjectId: "s7" },
+        { order: "newest", after: null, limit: 20 },
+      ),
+  },
+  {
+    what: "the newest of the journal",
+    most: 20,
+    indexes: ["journal_at"],
+    call: (store) => store.readJournal({}, { order: "newest", after: null, limit: 20 }),
+  },
+  {
+    what: "the statistics of a schedule",
+    most: 20,
+    indexes: ["statistics_pkey"],
+    call: (store) =>
+      store.summarise({ subject: "schedule:s7", spanMs: 3_600_000, from: 0, until: 9e12, limit: 20 }),
   },
   {
     what: "the counts of a schedule with three runs",

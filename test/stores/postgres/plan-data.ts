@@ -11,6 +11,13 @@ export const FILL = `
     nextval('belfry.versions')
   from generate_series(1, ${SCHEDULES}) as n;
 
+  insert into belfry.journal (id, at, action, subject, subject_id, by_name)
+  select 'e' || n, clock_timestamp() - n * interval '1 minute', 'paused', 'schedule', 's' || n % 5000, 'ann'
+  from generate_series(1, 20000) as n;
+  insert into belfry.statistics (subject, span_ms, at, expires_at, counters)
+  select 'schedule:s' || n, 3600000, date_trunc('hour', clock_timestamp()) - h * interval '1 hour', clock_timestamp() + interval '1 day', '{"succeeded": 1}'
+  from generate_series(1, 2000) as n, generate_series(0, 9) as h;
+
   -- The past: one schedule with 20,000 runs, many with one or two; a few of them failed.
   insert into belfry.runs (id, task, schedule_id, concurrency_key, scheduled_for, triggered_by, state, attempt, created_at,
     started_at, completed_at)

@@ -12,7 +12,9 @@ import { FILL } from "./plan-data.ts"
  * The connection has its plans from when the tables were empty, which is how a process begins on a new database.
  */
 
-const TABLES = ["schedules", "runs", "logs", "workers"].map((table) => `belfry.${table}`)
+const TABLES = ["schedules", "runs", "logs", "workers", "journal", "statistics"].map(
+  (table) => `belfry.${table}`,
+)
 
 let psql: pg.Client & AsyncDisposable
 let reader: pg.Client & AsyncDisposable

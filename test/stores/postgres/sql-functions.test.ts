@@ -178,7 +178,7 @@ test("the guide's own statements do what it says", async () => {
   assert.ok(blocks.length >= 6)
   assert.deepEqual([run?.state, run?.message, run?.details], ["succeeded", "2 orders closed", { orders: 2 }])
   assert.deepEqual(
-    (await scheduler.runs.logs(runId!)).map(({ message }) => message),
+    (await scheduler.runs.logs(runId!)).items.map(({ message }) => message),
     ["closed 2 orders"],
   )
   assert.equal((await again.ended).message, "Paid out")

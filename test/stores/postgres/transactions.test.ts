@@ -93,7 +93,7 @@ describe("enqueue and schedule changes inside the user's transaction", () => {
     client.release()
 
     assert.equal((await scheduler.schedules.get("nightly"))?.paused?.reason, "not yet")
-    assert.equal((await scheduler.runs.list({ schedule: "nightly" })).length, 1)
+    assert.equal((await scheduler.runs.list({ schedule: "nightly" })).items.length, 1)
   })
 })
 
@@ -235,7 +235,7 @@ describe("complete() inside a task's transaction", () => {
     behave = async ({ client, complete }) => {
       await client.query("begin")
       await client.query("insert into orders values ('o1')")
-      const [run] = await scheduler.runs.list({ task: "charge" })
+      const [run] = (await scheduler.runs.list({ task: "charge" })).items
       await scheduler.runs.cancel(run!.id)
       try {
         await complete()

@@ -104,7 +104,7 @@ describe("a scheduler on a server", () => {
     await until(() => all.every(({ forgotten }) => forgotten() > 0), "each is told")
     await Promise.all(all.map(({ goesOn }) => goesOn()))
     assert.deepEqual(
-      (await all[0]!.scheduler.schedules.list()).map(({ id }) => id),
+      (await all[0]!.scheduler.schedules.list()).items.map(({ id }) => id),
       ["first", "second"],
     )
     for (const { forgotten, lines } of all) {
@@ -161,7 +161,7 @@ describe("a scheduler on a server", () => {
     await until(() => lost.every((id) => again().includes(id)), "what is lost is created again")
     await goesOn()
     assert.equal(forgotten(), 1)
-    const runs = await scheduler.runs.list({ limit: 100 })
+    const runs = (await scheduler.runs.list({ limit: 100 })).items
     const seconds = runs.map((run) => run.scheduledFor!.getTime() / 1_000).sort((a, b) => a - b)
     assert.deepEqual(
       seconds,

@@ -95,7 +95,7 @@ test("every instant in a hash, and before a line of a log, is RFC 3339", async (
     ...["completed_at", "created_at", "due_at", "scheduled_for", "started_at"].map((name) => `runs ${name}`),
     ...["last_ended", "last_run", "last_success", "next_run"].map((name) => `schedules ${name}`),
     "successes",
-    ...["heartbeat_at", "started_at"].map((name) => `workers ${name}`),
+    ...["expected_by", "heartbeat_at", "started_at"].map((name) => `workers ${name}`),
   ])
   assert.deepEqual(
     [...found].filter(([, value]) => /^\d{10,}$/.test(value)),

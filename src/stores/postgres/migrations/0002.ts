@@ -215,7 +215,7 @@ export const MIGRATION_2 = `
   create function belfry.keep_deletion() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
   begin
     perform belfry.assert_own_table(tg_relid);
-    if position(' ' || old.id || ' ' in coalesce(current_setting('belfry.deleted', true), '')) = 0 then
+    if position(' ' || old.id || ' ' in coalesce(current_setting('belfry_engine.deleted', true), '')) = 0 then
       insert into belfry.journal (id, action, subject, subject_id, by_name, before_value)
       values (gen_random_uuid(), 'deleted', 'schedule', old.id, session_user, belfry.definition_of(to_jsonb(old)));
     end if;
@@ -600,7 +600,7 @@ export const MIGRATION_2 = `
     where s.id = going.id
       and going.is_removed
     -- For the trigger that keeps deletions by hand in the journal.
-    returning set_config('belfry.deleted', concat(current_setting('belfry.deleted', true), ' ', s.id, ' '), true)
+    returning set_config('belfry_engine.deleted', concat(current_setting('belfry_engine.deleted', true), ' ', s.id, ' '), true)
   ),
   created as (
     insert into belfry.runs (

@@ -104,7 +104,7 @@ export const FIRE = engineFunction({
     where s.id = going.id
       and going.is_removed
     -- For the trigger that keeps deletions by hand in the journal.
-    returning set_config('belfry.deleted', concat(current_setting('belfry.deleted', true), ' ', s.id, ' '), true)
+    returning set_config('belfry_engine.deleted', concat(current_setting('belfry_engine.deleted', true), ' ', s.id, ' '), true)
   ),
   created as (
     insert into belfry.runs (${NEW_RUN_COLUMNS})

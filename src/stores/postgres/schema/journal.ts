@@ -119,7 +119,7 @@ export const JOURNAL = `
   create function belfry.keep_deletion() returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
   begin
     perform belfry.assert_own_table(tg_relid);
-    if position(' ' || old.id || ' ' in coalesce(current_setting('belfry.deleted', true), '')) = 0 then
+    if position(' ' || old.id || ' ' in coalesce(current_setting('belfry_engine.deleted', true), '')) = 0 then
       insert into belfry.journal (id, action, subject, subject_id, by_name, before_value)
       values (gen_random_uuid(), 'deleted', 'schedule', old.id, session_user, belfry.definition_of(to_jsonb(old)));
     end if;
