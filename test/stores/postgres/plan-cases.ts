@@ -83,7 +83,7 @@ export const BY_LOOPS: readonly Asked[] = [
     most: 1_000,
     indexes: [
       ...["runs_completed", "runs_schedule_completed", "runs_pkey", "logs_pkey"],
-      ...["journal_at", "journal_pkey", "statistics_expires", "statistics_pkey"],
+      ...["journal_at", "statistics_expires", "ctid"],
     ],
     call: (store) => store.prune(aPruning({ olderThanMs: 40_000 * 60_000, keepPerSchedule: 1, limit: 100 })),
   },
