@@ -62,12 +62,13 @@ const DOORS: readonly (readonly [
     {
       start: (options) => scheduler.start(options),
       stop: (options) => scheduler.stop(options),
-      enqueue: (options) => scheduler.enqueue("t", null, options),
+      enqueue: (options) => scheduler.enqueue("t", options),
+      enqueueMany: (options) => scheduler.enqueueMany("t", [options]),
       reconcile: (options) => scheduler.reconcile(options),
       workers: (options) => scheduler.workers(options),
       statistics: (options) => scheduler.statistics(options),
     },
-    { within: NO_OPTIONS },
+    { within: NO_OPTIONS, on: NO_OPTIONS },
   ],
   ["scheduler.journal", methodsOf(journal), { list: (options) => journal.list(options) }, {}],
   [

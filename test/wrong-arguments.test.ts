@@ -70,7 +70,7 @@ describe("where something else than an object of options comes", () => {
       const given = wrong(other)
       const kind = Object.prototype.toString.call(other)
       return [
-        [`enqueue: ${kind}`, () => scheduler.enqueue("t", null, given), "options"],
+        [`enqueue: ${kind}`, () => scheduler.enqueue("t", given), "options"],
         [`schedules.create: ${kind}`, () => schedules.create("s", given), "options"],
         [`schedules.update: ${kind}`, () => schedules.update("s", given, { ifRevision: 1 }), "changes"],
         [`schedules.trigger: ${kind}`, () => schedules.trigger("s", given), "options"],
@@ -115,8 +115,12 @@ describe("where a payload can't be written as JSON", () => {
     payloads.flatMap((payload): readonly Case[] => {
       const kind = Object.prototype.toString.call(payload)
       return [
-        [`enqueue: ${kind}`, () => scheduler.enqueue("t", payload), "payload"],
-        [`enqueue, inside: ${kind}`, () => scheduler.enqueue("t", { deep: [payload] }), "payload"],
+        [`enqueue: ${kind}`, () => scheduler.enqueue("t", { payload: payload }), "payload"],
+        [
+          `enqueue, inside: ${kind}`,
+          () => scheduler.enqueue("t", { payload: { deep: [payload] } }),
+          "payload",
+        ],
         [
           `schedules.create: ${kind}`,
           () => schedules.create("s", { ...some, payload: wrong(payload) }),
@@ -132,7 +136,7 @@ describe("where a payload can't be written as JSON", () => {
     }
     const payload = { at: new Date(0), text: Object("a"), point: new Point(), list: [Object(5)], none: null }
 
-    const { runId } = await scheduler.enqueue("t", payload)
+    const { runId } = await scheduler.enqueue("t", { payload: payload })
 
     const kept = { at: "1970-01-01T00:00:00.000Z", text: "a", point: { x: 1 }, list: [5], none: null }
     assert.deepEqual((await runs.get(runId))?.payload, kept)

@@ -61,7 +61,9 @@ export function answerAsBelfry({ store, isAnythingLeft, putMany }: BelfryOn): vo
 
     enqueueEach({ count, atOnce }: { count: number; atOnce: number }) {
       const producer = createScheduler({ store, tasks: [noop], logger: silentLogger })
-      return timed(() => inFlight(count, atOnce, (number) => producer.enqueue("noop", { number })))
+      return timed(() =>
+        inFlight(count, atOnce, (number) => producer.enqueue("noop", { payload: { number } })),
+      )
     },
 
     async perform({ count }: { count: number }) {

@@ -53,7 +53,7 @@ export function answerAsSchedulers({ makeStore, putMany }: SchedulersOn): void {
       tasks: [noop],
       logger: silentLogger,
       hooks: {
-        taken: ({ what, count, lost, tookMs }) => {
+        claimed: ({ what, count, lost, tookMs }) => {
           if (what === "schedules") note(count, lost, tookMs)
         },
       },

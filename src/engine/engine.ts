@@ -158,6 +158,10 @@ export class Engine {
     throw new BelfryError("BELFRY_STORE_CLOSED", "This scheduler was stopped before its start had ended.")
   }
 
+  get events(): Events {
+    return this.#context.events
+  }
+
   get isRunning(): boolean {
     return this.#isRunning
   }

@@ -72,11 +72,11 @@ export interface Hooks {
   run?(event: RunEvent): void
   /** Another process fired this schedule first. Not an error; many of them say that more processes fire than need to. */
   race?(scheduleId: string): void
-  /** Due work was taken from the store: how long that took, and how much of it others were first at. For metrics. */
-  taken?(taking: Taking): void
+  /** Due work was claimed from the store: how long that took, and how much of it others were first at. For metrics. */
+  claimed?(claim: ClaimedWork): void
 }
 
-export interface Taking {
+export interface ClaimedWork {
   readonly what: "schedules" | "runs"
   readonly count: number
   /** Schedules that others fired first; runs are never contended for. */
@@ -85,11 +85,15 @@ export interface Taking {
   readonly tookMs: number
 }
 
-/** Hooks that can't hurt. */
+export type EventName = keyof Hooks
+export type Listener<Name extends EventName> = Required<Hooks>[Name]
+
+/** Hooks and listeners that can't hurt. */
 export class Events {
   readonly #hooks: Hooks
   readonly #logger: Logger
   readonly #counting: Counting
+  readonly #listeners = new Map<EventName, Set<{ call(...facts: readonly unknown[]): unknown }>>()
   /** Of runs that are being created: what their worker tells before their creation was told. */
   readonly #early = new Map<string, (() => void)[]>()
 
@@ -102,8 +106,8 @@ export class Events {
   /** Counted for the statistics. Most programs don't listen: then nothing is made for them. */
   emit(run: EventfulRun, what: RunHappening): void {
     this.#counting.note(run, what)
-    if (this.#hooks.run === undefined) return
-    const tell = () => this.#call("run", () => this.#hooks.run?.({ ...factsOfRun(run), ...what }))
+    if (!this.#isHeard("run")) return
+    const tell = () => this.#tell("run", { ...factsOfRun(run), ...what })
     const early = what.type === "created" ? undefined : this.#early.get(run.id)
     if (early === undefined) tell()
     else early.push(tell)
@@ -114,7 +118,7 @@ export class Events {
    * waits until their creation has been told.
    */
   async creating<T>(ids: readonly string[], create: () => Promise<T>, tell: (answer: T) => void): Promise<T> {
-    if (this.#hooks.run !== undefined) for (const id of ids) this.#early.set(id, [])
+    if (this.#isHeard("run")) for (const id of ids) this.#early.set(id, [])
     try {
       const answer = await create()
       tell(answer)
@@ -129,19 +133,40 @@ export class Events {
   }
 
   race(scheduleId: string): void {
-    this.#call("race", () => this.#hooks.race?.(scheduleId))
+    this.#tell("race", scheduleId)
   }
 
-  taken(taking: Taking): void {
-    this.#call("taken", () => this.#hooks.taken?.(taking))
+  claimed(claim: ClaimedWork): void {
+    this.#tell("claimed", claim)
   }
 
   say(what: "start" | "stop" | "idle"): void {
-    this.#call(what, () => this.#hooks[what]?.())
+    this.#tell(what)
   }
 
   error(error: unknown, where: string): void {
-    this.#call("error", () => this.#hooks.error?.(error, where))
+    this.#tell("error", error, where)
+  }
+
+  /** Beside the hooks, for as long as it isn't taken away again. Returns how. */
+  on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void {
+    // The same function twice is two listeners.
+    const own = { call: listener as (...facts: readonly unknown[]) => unknown }
+    const listeners = this.#listeners.get(name) ?? new Set()
+    this.#listeners.set(name, listeners.add(own))
+    return () => {
+      listeners.delete(own)
+    }
+  }
+
+  #isHeard(name: EventName): boolean {
+    return this.#hooks[name] !== undefined || (this.#listeners.get(name)?.size ?? 0) > 0
+  }
+
+  #tell<Name extends EventName>(name: Name, ...facts: Parameters<Listener<Name>>): void {
+    const hooks = this.#hooks as { readonly [name: string]: (...facts: readonly unknown[]) => unknown }
+    if (this.#hooks[name] !== undefined) this.#call(name, () => hooks[name]!(...facts))
+    for (const { call } of [...(this.#listeners.get(name) ?? [])]) this.#call(name, () => call(...facts))
   }
 
   #call(name: string, hook: () => unknown): void {

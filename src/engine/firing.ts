@@ -129,7 +129,7 @@ export class Firing {
     if (answers.length === 0) return
     const count = answers.filter(({ outcome }) => outcome === "done").length
     const lost = answers.filter(({ outcome }) => outcome === "stale").length
-    this.#context.events.taken({ what: "schedules", count, lost, tookMs })
+    this.#context.events.claimed({ what: "schedules", count, lost, tookMs })
   }
 
   async #offer(plans: readonly Plan[]): Promise<readonly FireAnswer[]> {

@@ -108,7 +108,7 @@ export class Worker {
     const claimed = await this.#ask(free)
     const readAt = clock.monotonic()
     const count = claimed.runs.length
-    if (count > 0) this.#context.events.taken({ what: "runs", count, lost: 0, tookMs: readAt - askedAt })
+    if (count > 0) this.#context.events.claimed({ what: "runs", count, lost: 0, tookMs: readAt - askedAt })
     for (const run of claimed.runs) this.#begin(run, { askedAt, readAt })
     this.#isShortOfRoom = count === free || claimed.nextClaimableAt === claimed.now
     this.#noteIdle()

@@ -11,7 +11,6 @@ import type { Logger } from "../runtime/logger.ts"
 import type { FireAnswer, SchedulePage, Store, Swap } from "../store/store.ts"
 import type { DeclaredSchedule } from "../task/declared-schedule.ts"
 import { validatePayload } from "../task/payload.ts"
-import type { AnyTask } from "../task/task.ts"
 import { findSchedule, TRIES, tooManyTries, tryEdit } from "./change-schedule.ts"
 import { checkDeclaredDependencies, cyclesWithStored } from "./dependencies.ts"
 import { checkTakesPayload } from "./payload-check.ts"
@@ -36,7 +35,7 @@ export interface DeclaredSet {
 /** Mistakes in code-declared schedules show here, before anything starts. */
 export function defineDeclared(
   schedules: readonly DeclaredSchedule[],
-  about: { tasks: ReadonlyMap<string, AnyTask>; owner: string; release: number },
+  about: { owner: string; release: number },
 ): readonly Declared[] {
   const seen = new Set<string>()
   const declared = schedules.map(({ id, task, options, payload }) => {
@@ -46,14 +45,6 @@ export function defineDeclared(
         details: { id },
       })
     seen.add(id)
-    if (about.tasks.get(task.name) !== task) {
-      const known = [...about.tasks.keys()].join(", ") || "none"
-      throw new BelfryError(
-        "BELFRY_TASK_UNKNOWN",
-        `Schedule "${id}" names task "${task.name}", but this scheduler defines: ${known}. Add it to \`tasks\`.`,
-        { details: { id, task: task.name } },
-      )
-    }
     checkTakesPayload(task, payload)
     const { owner, release } = about
     return {

@@ -1,18 +1,22 @@
 import { checked, checkedValue, type Door, type Kind, refusal } from "../core/checked.ts"
 import type { Duration } from "../core/duration.ts"
 import { toPayload } from "../core/json.ts"
-import { duration, instant, made, record, remark, required } from "../core/kinds.ts"
+import { duration, instant, list, made, payload, record, remark, required, unread } from "../core/kinds.ts"
 import { CONCURRENCY, KEY, RUN_ID, TASK_NAME, taskOr } from "../core/limits.ts"
 import { isOccurrenceId } from "../core/occurrence.ts"
 import type { PriorityOption, RetryOptions, When } from "../core/options.ts"
 import { PRIORITY, RETRY } from "../core/policies.ts"
 import type { NewRun } from "../core/run.ts"
 import type { Clock } from "../runtime/clock.ts"
+import type { PayloadOption } from "../task/declared-schedule.ts"
 import { validatePayload } from "../task/payload.ts"
 import { type AnyTask, TASK } from "../task/task.ts"
 import { checkTakesPayload } from "./payload-check.ts"
 
-export interface EnqueueOptions {
+/** What is asked of one run; the payload may be left out where the task accepts nothing. */
+export type EnqueueOptions<Input = unknown> = RunOptions & PayloadOption<Input>
+
+export interface RunOptions {
   /**
    * Enqueuing the same id again does nothing, as long as the run is in the history. Ids that begin with `<schedule>@<instant>`
    * belong to occurrences and are refused.
@@ -32,10 +36,10 @@ export interface EnqueueOptions {
   readonly by?: string
 }
 
-/** The arguments after the task: the payload may be left out where the task accepts nothing. */
+/** The arguments after the task. */
 export type EnqueueArguments<Input> = undefined extends Input
-  ? [payload?: Input, options?: EnqueueOptions]
-  : [payload: Input, options?: EnqueueOptions]
+  ? [options?: EnqueueOptions<Input>]
+  : [options: EnqueueOptions<Input>]
 
 export interface Enqueued {
   /** `exists`: a run of that id is there. `held`: an unfinished run has that key. */
@@ -55,6 +59,7 @@ const OWN_RUN_ID: Kind<string> = {
 }
 
 export const ENQUEUE_OPTIONS = {
+  payload,
   id: OWN_RUN_ID,
   delay: duration(),
   at: instant,
@@ -68,12 +73,10 @@ export const ENQUEUE_OPTIONS = {
 
 const DOOR: Door = { code: "BELFRY_RUN_INVALID", subject: "enqueue" }
 
-const OPTIONS_ARE_THIRD = "; options of enqueue are its third argument"
-
 /** Checks everything before anything is stored; the payload by the task's schema, where this process knows the task. */
 export async function newRunFor(
   asked: AnyTask | string,
-  about: { payload: unknown; options: EnqueueOptions; clock: Clock; tasks: ReadonlyMap<string, AnyTask> },
+  about: { options: EnqueueOptions; clock: Clock; tasks: ReadonlyMap<string, AnyTask> },
 ): Promise<NewRun> {
   const task = checkedValue(asked, required(taskOr(TASK_NAME)), { door: DOOR, option: "task" })
   const known =
@@ -81,15 +84,15 @@ export async function newRunFor(
       ? about.tasks.get(task)
       : checkedValue(asked, required(TASK), { door: DOOR, option: "task" })
   const given = checked(about.options, ENQUEUE_OPTIONS, DOOR)
-  const payload = toPayload(about.payload, `Payload of task "${task}"`)
-  if (known !== undefined) checkTakesPayload(known, payload, OPTIONS_ARE_THIRD)
+  const stored = toPayload(given.payload, `Payload of task "${task}"`)
+  if (known !== undefined) checkTakesPayload(known, stored)
   // In the form it is stored in: what JSON changes (a Date, say) must show here, not at the run.
-  if (known !== undefined) await validatePayload(known, payload)
+  if (known !== undefined) await validatePayload(known, stored)
   const { key, concurrency } = given
   return {
     id: given.id ?? about.clock.newId(),
     task,
-    payload,
+    payload: stored,
     priority: given.priority ?? 0,
     scheduleId: null,
     scheduledFor: null,
@@ -111,3 +114,16 @@ export async function newRunFor(
     message: null,
   }
 }
+
+/** All are checked before any is stored. */
+export async function newRunsFor(
+  task: AnyTask | string,
+  runs: readonly EnqueueOptions[],
+  parts: { clock: Clock; tasks: ReadonlyMap<string, AnyTask> },
+): Promise<readonly NewRun[]> {
+  checkedValue(runs, required(MANY), { door: DOOR, option: "runs" })
+  return Promise.all(runs.map((options) => newRunFor(task, { ...parts, options })))
+}
+
+/** More at once would need more memory than a program expects. */
+const MANY = list(unread, { max: 100_000 })

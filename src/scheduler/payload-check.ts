@@ -22,13 +22,10 @@ export async function checkPayload(tasks: Tasks, name: string, payload: unknown)
   await validated(task, payload)
 }
 
-/**
- * Refuses a payload for a task that takes none. Its options in the place of the payload would otherwise be stored as one, and
- * silently do nothing.
- */
-export function checkTakesPayload(task: AnyTask, payload: unknown, hint = ""): void {
+/** Refuses a payload for a task that takes none: it would be stored, and silently do nothing. */
+export function checkTakesPayload(task: AnyTask, payload: unknown): void {
   if (task.payload !== null || payload === undefined || payload === null) return
-  const text = `Task "${task.name}" takes no payload: it has no schema. Received ${shown(payload)}. Define the task with a payload schema if it takes one${hint}.`
+  const text = `Task "${task.name}" takes no payload: it has no schema. Received ${shown(payload)}. Define the task with a payload schema if it takes one.`
   throw new BelfryError("BELFRY_PAYLOAD_INVALID", text, { details: { option: "payload", task: task.name } })
 }
 

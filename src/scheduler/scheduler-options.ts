@@ -68,7 +68,7 @@ export const HOOK_TABLE = {
   error: HOOK,
   run: HOOK,
   race: HOOK,
-  taken: HOOK,
+  claimed: HOOK,
 } satisfies Record<keyof Hooks, Kind<unknown>>
 
 /** They stay as they are, for they may be an object of a class; of such a one only the hooks are looked at. */

@@ -1,17 +1,19 @@
 import { hostname } from "node:os"
-import { checked } from "../core/checked.ts"
+import { checked, checkedValue } from "../core/checked.ts"
 import { newSchedule } from "../core/definition.ts"
 import type { Duration } from "../core/duration.ts"
 import { BelfryError } from "../core/errors.ts"
 import { MINUTE, SECOND } from "../core/instant.ts"
+import { callback, choice, required } from "../core/kinds.ts"
 import type { Declared } from "../core/reconcile.ts"
 import { planAnew } from "../core/steer.ts"
 import { Counting } from "../engine/counting.ts"
 import { Engine, type Role } from "../engine/engine.ts"
-import { Events } from "../engine/events.ts"
+import { type EventName, Events, type Listener } from "../engine/events.ts"
 import { DEFAULT_RETENTION } from "../engine/pruning.ts"
 import { type Clock, systemClock } from "../runtime/clock.ts"
 import { harmlessLogger, jsonLogger, type Logger } from "../runtime/logger.ts"
+import { accepted } from "../store/refused.ts"
 import type { Store } from "../store/store.ts"
 import type { DeclaredSchedule } from "../task/declared-schedule.ts"
 import type { AnyTask, Task } from "../task/task.ts"
@@ -23,7 +25,14 @@ import {
   reconcileDeclared,
 } from "./declared.ts"
 import { dependenciesOf, missingAmong } from "./dependencies.ts"
-import type { EnqueueArguments, Enqueued, EnqueueOptions } from "./enqueue.ts"
+import {
+  type EnqueueArguments,
+  type Enqueued,
+  type EnqueueOptions,
+  newRunFor,
+  newRunsFor,
+} from "./enqueue.ts"
+import { EnqueueBatches } from "./enqueue-batches.ts"
 import { withOwnHints } from "./hinting-store.ts"
 import { Journal } from "./journal.ts"
 import { type Listing, listing } from "./listing.ts"
@@ -32,6 +41,7 @@ import {
   checkedSchedulerOptions,
   doorOf,
   type GivenOptions,
+  HOOK_TABLE,
   RECONCILE_OPTIONS,
   type SchedulerOptions,
   START_OPTIONS,
@@ -42,7 +52,7 @@ import {
 import { Schedules } from "./schedules.ts"
 import { readStatistics, type StatisticsQuery, type StatisticsView } from "./statistics.ts"
 import type { WorkerView } from "./views.ts"
-import { enqueueOne, type Parts, WithinTransaction } from "./within.ts"
+import { type Parts, WithinTransaction } from "./within.ts"
 import { Workers } from "./workers.ts"
 
 /** The object users hold. Nothing happens before `start`; a process that never starts may still enqueue and ask. */
@@ -52,6 +62,7 @@ export class Scheduler {
   readonly journal: Journal
   readonly #given: Store
   readonly #store: Store
+  readonly #enqueuing: EnqueueBatches
   readonly #parts: Parts
   readonly #logger: Logger
   readonly #tasks: ReadonlyMap<string, AnyTask>
@@ -70,9 +81,12 @@ export class Scheduler {
     const logger = harmlessLogger(given.logger ?? jsonLogger())
     this.#given = store
     this.#logger = logger
-    this.#tasks = tasksByName(given.tasks ?? [])
-    this.#declared = given.schedules ?? []
-    const about = { tasks: this.#tasks, owner, release }
+    const named = given.tasks ?? []
+    // A declared schedule brings its task, and a task that says when brings its schedule.
+    this.#declared = [...(given.schedules ?? []), ...named.flatMap(({ schedules = [] }) => schedules)]
+    const brought = this.#declared.map(({ task }) => task).filter((task) => !named.includes(task))
+    this.#tasks = tasksByName([...named, ...new Set(brought)])
+    const about = { owner, release }
     const defined = defineDeclared(this.#declared, about)
     const isLocal = new Set(this.#declared.filter((schedule) => schedule.isLocal).map(({ id }) => id))
     this.#local = defined.filter(({ id }) => isLocal.has(id))
@@ -84,6 +98,7 @@ export class Scheduler {
     this.#engine = engineOf(given, { ...rhythm, store, clock, logger, tasks })
     const ready = () => this.#open()
     this.#store = withOwnHints(store, (hint) => this.#engine.hint(hint))
+    this.#enqueuing = new EnqueueBatches(this.#store)
     this.#parts = { clock, tasks: this.#tasks, declared: dependenciesOf(defined), ready }
     this.schedules = new Schedules({ ...this.#parts, store: this.#store })
     this.runs = new Runs({ store: this.#store, clock, ready })
@@ -116,13 +131,27 @@ export class Scheduler {
     await this.stop()
   }
 
-  /** One run of a task, now or later, without a schedule. */
+  /** One run of a task, now or later, without a schedule. Calls that are made at the same time travel together. */
   enqueue<Input>(task: Task<Input, unknown>, ...rest: EnqueueArguments<Input>): Promise<Enqueued>
   /** By name, for a task that other processes define: its payload is checked when it runs. */
-  enqueue(task: string, payload?: unknown, options?: EnqueueOptions): Promise<Enqueued>
-  async enqueue(task: AnyTask | string, payload?: unknown, options: EnqueueOptions = {}): Promise<Enqueued> {
+  enqueue(task: string, options?: EnqueueOptions): Promise<Enqueued>
+  async enqueue(task: AnyTask | string, options: EnqueueOptions = {}): Promise<Enqueued> {
+    const run = await newRunFor(task, { ...this.#parts, options })
     await this.#open()
-    return enqueueOne(this.#store, this.#parts, task, payload, options)
+    return accepted(await this.#enqueuing.enqueue(run))
+  }
+
+  /** Many runs of a task. All are checked before any is stored; the answers are in their order. */
+  enqueueMany<Input>(
+    task: Task<Input, unknown>,
+    runs: readonly EnqueueOptions<Input>[],
+  ): Promise<readonly Enqueued[]>
+  enqueueMany(task: string, runs: readonly EnqueueOptions[]): Promise<readonly Enqueued[]>
+  async enqueueMany(task: AnyTask | string, runs: readonly EnqueueOptions[]): Promise<readonly Enqueued[]> {
+    const newRuns = await newRunsFor(task, runs, this.#parts)
+    await this.#open()
+    const answers = await Promise.all(newRuns.map((run) => this.#enqueuing.enqueue(run)))
+    return answers.map(accepted)
   }
 
   /**
@@ -162,6 +191,15 @@ export class Scheduler {
   async statistics(query: StatisticsQuery = {}): Promise<StatisticsView> {
     await this.#open()
     return readStatistics(this.#store, query)
+  }
+
+  /** Listens to what a hook of that name is told. Returns how to stop listening. */
+  on<Name extends EventName>(event: Name, listener: Listener<Name>): () => void {
+    checkedValue(event, required(choice(...(Object.keys(HOOK_TABLE) as EventName[]))), {
+      ...{ door: doorOf("on"), option: "event" },
+    })
+    checkedValue(listener, required(callback()), { door: doorOf("on"), option: "listener" })
+    return this.#engine.events.on(event, listener)
   }
 
   /** Between `start` and `stop`. */

@@ -5,11 +5,12 @@ import { BelfryError } from "../core/errors.ts"
 import { formatInstant, type Instant } from "../core/instant.ts"
 import { describeTriggers } from "../core/new-run.ts"
 import type { When } from "../core/options.ts"
+import { NO_FACTS } from "../core/plan.ts"
 import { checkId, scheduleDoor } from "../core/policies.ts"
 import type { Schedule } from "../core/schedule.ts"
 import { createdEntry } from "../core/schedule-journal.ts"
 import type { ScheduleState } from "../core/schedule-state.ts"
-import { move, pause, reschedule, restore, resume, skip } from "../core/steer.ts"
+import { move, pause, reschedule, restore, resume, skip, type Why } from "../core/steer.ts"
 import type { Clock } from "../runtime/clock.ts"
 import type { ScheduleFilter, Store } from "../store/store.ts"
 import type { AnyTask } from "../task/task.ts"
@@ -91,15 +92,23 @@ export class Schedules {
     const given = checked(options, CREATE_OPTIONS, scheduleDoor(checkId(id)))
     const why = whyOf(because, "create")
     await this.#ready()
-    const { task: _task, payload, startImmediately: _now, ...rest } = options as CreateOptions<unknown>
+    const {
+      task: _task,
+      payload,
+      startImmediately: _now,
+      paused: _paused,
+      ...rest
+    } = options as CreateOptions<unknown>
     await this.#examine(this.#tasks, given.task, payload)
     const now = await this.#store.now()
     const about = { id, task: given.task, payload, owner: null, release: 0, now }
     const definition = defineSchedule(rest, about)
     await checkDependencies(this.#store, id, definition, { stored: null, declared: this.#declared })
-    const schedule = given.startImmediately
+    const made = given.startImmediately
       ? newScheduleDueNow(id, definition, now)
       : newSchedule(id, definition, now)
+    const { paused = null } = given
+    const schedule = paused === null ? made : pausedFromTheStart(made, { ...NO_PAUSE, ...paused }, now)
     if (schedule.finishedAt !== null) throw nothingToCome(schedule, now)
     const view = await this.#viewer()
     const swap = await this.#store.putSchedule(schedule, null, createdEntry(schedule, why))
@@ -321,6 +330,12 @@ export class Schedules {
     const [offered, now] = [await this.#workers.offeredTasks(), await this.#store.now()]
     return (schedule) => scheduleView(schedule, offered, now)
   }
+}
+
+const NO_PAUSE = { until: null, reason: null, by: null }
+
+function pausedFromTheStart(made: Schedule, about: Why & { until: Instant | null }, now: Instant): Schedule {
+  return { ...made, ...pause(made, about, NO_FACTS, now)?.progress }
 }
 
 /** Beyond it nobody needs to know exactly, and it would cost more. */

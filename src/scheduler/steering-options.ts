@@ -12,6 +12,7 @@ import {
   oneOrMore,
   part,
   payload,
+  record,
   remark,
   required,
   textLike,
@@ -38,6 +39,8 @@ export type CreateOptions<Input> = ScheduleOptions &
     readonly task: Task<Input, unknown> | string
     /** Fire once at creation, too. */
     readonly startImmediately?: boolean
+    /** Paused from its first moment. */
+    readonly paused?: boolean | { readonly until?: When; readonly reason?: string; readonly by?: string }
   }
 
 export interface ScheduleQuery {
@@ -63,11 +66,29 @@ export interface BackfillOptions {
   readonly name?: string
 }
 
+const PAUSED_PARTS = record({ until: instant, reason: remark, by: remark })
+
+/** True, or what a pause says. */
+const PAUSED: Kind<{ until?: Instant; reason?: string; by?: string } | null> = {
+  ...PAUSED_PARTS,
+  allowed: `true or false, or ${PAUSED_PARTS.allowed}`,
+  read(value, at) {
+    if (typeof value === "boolean") return value ? {} : null
+    const { until, reason, by } = PAUSED_PARTS.read(value, at)
+    return {
+      ...(until === undefined ? {} : { until }),
+      ...(reason === undefined ? {} : { reason }),
+      ...(by === undefined ? {} : { by }),
+    }
+  },
+}
+
 export const CREATE_OPTIONS = {
   ...SCHEDULE_OPTIONS,
   task: required(taskOr(TASK_NAME)),
   payload,
   startImmediately: flag,
+  paused: PAUSED,
 } satisfies Record<keyof CreateOptions<unknown>, Kind<unknown>>
 
 export const BECAUSE = { reason: remark, by: remark } satisfies Record<keyof Because, Kind<unknown>>

@@ -4,7 +4,7 @@ import type { Clock } from "../runtime/clock.ts"
 import { accepted } from "../store/refused.ts"
 import { isTransactional, type Store } from "../store/store.ts"
 import type { AnyTask, Task } from "../task/task.ts"
-import { type EnqueueArguments, type Enqueued, type EnqueueOptions, newRunFor } from "./enqueue.ts"
+import { type EnqueueArguments, type Enqueued, type EnqueueOptions, newRunsFor } from "./enqueue.ts"
 import { Schedules } from "./schedules.ts"
 
 /** What can be done inside a transaction of the caller's own: it is there with their commit, or not at all. */
@@ -26,10 +26,25 @@ export class WithinTransaction {
   }
 
   enqueue<Input>(task: Task<Input, unknown>, ...rest: EnqueueArguments<Input>): Promise<Enqueued>
-  enqueue(task: string, payload?: unknown, options?: EnqueueOptions): Promise<Enqueued>
-  async enqueue(task: AnyTask | string, payload?: unknown, options: EnqueueOptions = {}): Promise<Enqueued> {
+  enqueue(task: string, options?: EnqueueOptions): Promise<Enqueued>
+  async enqueue(task: AnyTask | string, options: EnqueueOptions = {}): Promise<Enqueued> {
+    const [enqueued] = await this.#enqueueAll(task, [options])
+    return enqueued!
+  }
+
+  enqueueMany<Input>(
+    task: Task<Input, unknown>,
+    runs: readonly EnqueueOptions<Input>[],
+  ): Promise<readonly Enqueued[]>
+  enqueueMany(task: string, runs: readonly EnqueueOptions[]): Promise<readonly Enqueued[]>
+  enqueueMany(task: AnyTask | string, runs: readonly EnqueueOptions[]): Promise<readonly Enqueued[]> {
+    return this.#enqueueAll(task, runs)
+  }
+
+  async #enqueueAll(task: AnyTask | string, runs: readonly EnqueueOptions[]): Promise<readonly Enqueued[]> {
+    const newRuns = await newRunsFor(task, runs, this.#parts)
     await this.#parts.ready()
-    return enqueueOne(this.#store, this.#parts, task, payload, options)
+    return (await this.#store.enqueue(newRuns)).map(accepted)
   }
 }
 
@@ -39,17 +54,4 @@ export interface Parts {
   readonly tasks: ReadonlyMap<string, AnyTask>
   readonly declared: Dependencies
   ready(): Promise<void>
-}
-
-/** Checked by the task's schema where this process knows the task. */
-export async function enqueueOne(
-  store: Store,
-  { tasks, clock }: Pick<Parts, "tasks" | "clock">,
-  task: AnyTask | string,
-  payload: unknown,
-  options: EnqueueOptions,
-): Promise<Enqueued> {
-  const run = await newRunFor(task, { payload, options, clock, tasks })
-  const [answer] = await store.enqueue([run])
-  return accepted(answer!)
 }

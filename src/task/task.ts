@@ -2,7 +2,7 @@ import { DEFAULT_RETRY, type RetryPolicy } from "../core/backoff.ts"
 import { checked, type Door, type Kind, notAllowed } from "../core/checked.ts"
 import type { Duration } from "../core/duration.ts"
 import { DAY } from "../core/instant.ts"
-import { callback, duration, objectWith, required } from "../core/kinds.ts"
+import { asGiven, callback, duration, objectWith, required, text } from "../core/kinds.ts"
 import { TASK_NAME } from "../core/limits.ts"
 import type { RetryOptions } from "../core/options.ts"
 import { RETRY } from "../core/policies.ts"
@@ -27,6 +27,8 @@ export interface AnyTask {
   readonly timeoutMs: number | null
   readonly leaseMs: number | null
   run(context: TaskContext): unknown
+  /** What it declares by itself. */
+  readonly schedules?: readonly DeclaredSchedule[]
   /** See `TaskOptions`. */
   examine?(payload: unknown): unknown
   /** Called when a scheduler that performs the task has started. Nobody waits for it, and it must not throw. */
@@ -42,6 +44,10 @@ export interface TaskOptions<Input, Output> {
   readonly timeout?: Duration
   /** How long a worker may be silent before another takes the run over. Longer than any blocking of the event loop. */
   readonly lease?: Duration
+  /** When it runs, if that is all there is to say: declares a schedule of the task's name. `task.schedule` says more. */
+  readonly cron?: string
+  readonly every?: Duration
+  readonly timezone?: string
   run(context: TaskContext<Output>): unknown
   /**
    * Asked before a schedule with this payload is created or given it, by a process that knows the task. Throws, or rejects, if no
@@ -83,6 +89,9 @@ export const TASK_OPTIONS = {
   retry: RETRY,
   timeout: duration({ min: 1 }),
   lease: LEASE,
+  cron: asGiven<string>(text({ min: 1, max: 256 })),
+  every: asGiven<Duration>(duration()),
+  timezone: asGiven<string>(text({ min: 1, max: 100 })),
   run: required(callback<(context: TaskContext) => unknown>()),
   examine: callback<(payload: unknown) => unknown>(),
 } satisfies Record<keyof TaskOptions<unknown, unknown>, Kind<unknown>>
@@ -102,7 +111,14 @@ export function defineTask<Input = undefined, Output = Input>(
     ...(given.examine !== undefined && { examine: given.examine }),
     schedule: (id, declared) => declareSchedule(task, id, declared),
   }
-  return task
+  const { cron, every, timezone } = given
+  if (cron === undefined && every === undefined && timezone === undefined) return task
+  const when = {
+    ...(cron === undefined ? {} : { cron }),
+    ...(every === undefined ? {} : { every }),
+    ...(timezone === undefined ? {} : { timezone }),
+  }
+  return Object.assign(task, { schedules: [declareSchedule(task, task.name, when)] })
 }
 
 function taskDoor(options: { name?: unknown } | null | undefined): Door {

@@ -23,7 +23,7 @@ const scheduler = createScheduler({ store, tasks: [command], logger: silentLogge
 await scheduler.start()
 
 async function perform(name: string) {
-  const { runId } = await scheduler.enqueue(command, { command: name })
+  const { runId } = await scheduler.enqueue(command, { payload: { command: name } })
   return runId!
 }
 

@@ -132,7 +132,7 @@ describe("timeout", () => {
       run: ({ signal }) => aborted(signal).then(() => Promise.reject(signal.reason)),
     })
     const node = await fleet.started({ tasks: [task] })
-    await node.enqueue(task, undefined, { id: "run", timeout: "3s" })
+    await node.enqueue(task, { id: "run", timeout: "3s" })
     await node.schedules.create("schedule", { task, in: "1s", timeout: "4s" })
 
     await fleet.advance("5s")
@@ -273,7 +273,7 @@ describe("cancel", () => {
     let starts = 0
     const task = defineTask({ name: "task", run: () => void starts++ })
     const node = await fleet.started({ tasks: [task] })
-    const { runId } = await node.enqueue(task, undefined, { delay: "1m" })
+    const { runId } = await node.enqueue(task, { delay: "1m" })
 
     await node.runs.cancel(runId)
     await fleet.advance("1h")
@@ -285,9 +285,9 @@ describe("cancel", () => {
     await using fleet = new Fleet()
     const task = defineTask({ name: "task", run: ({ run }) => (run.id === "stuck" ? never : "done") })
     const node = await fleet.started({ tasks: [task], concurrency: 1 })
-    await node.enqueue(task, undefined, { id: "stuck" })
+    await node.enqueue(task, { id: "stuck" })
     await fleet.advance("1s")
-    await node.enqueue(task, undefined, { id: "next" })
+    await node.enqueue(task, { id: "next" })
 
     await node.runs.cancel("stuck")
     await fleet.advance("5s")

@@ -43,7 +43,7 @@ for (const { isCommitted, ends, means } of CASES) {
       hooks: { run: ({ type }: RunEvent) => void events.push(type) },
     })
 
-    await node.enqueue(task, undefined, { id: "a" })
+    await node.enqueue(task, { id: "a" })
     await fleet.advance("20s")
 
     const [run] = await fleet.runs()

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict"
-import type { Taking } from "belfry"
+import type { ClaimedWork } from "belfry"
 import type { Store } from "belfry/store"
 import { describe, test } from "vitest"
 import { defineTask } from "../../src/index.ts"
@@ -155,7 +155,7 @@ describe("one process", () => {
     await using fleet = new Fleet()
     const { logger, lines } = collectedLog()
     const races: string[] = []
-    const takings: Taking[] = []
+    const takings: ClaimedWork[] = []
     let held = 1
     const fire: typeof fleet.store.fire = async (plans) =>
       held-- > 0 ? plans.map(() => ({ outcome: "held" })) : fleet.store.fire(plans)
@@ -166,7 +166,7 @@ describe("one process", () => {
       logger,
       hooks: {
         race: (id) => void races.push(id),
-        taken: (taking) => void (taking.what === "schedules" && takings.push(taking)),
+        claimed: (taking) => void (taking.what === "schedules" && takings.push(taking)),
       },
     })
 
@@ -259,8 +259,8 @@ describe("several processes", () => {
 
   test("how long it took to take due work is told, with how much others were first at", async () => {
     await using fleet = new Fleet()
-    const takings: Taking[] = []
-    const hooks = { taken: (taking: Taking) => void takings.push(taking) }
+    const takings: ClaimedWork[] = []
+    const hooks = { claimed: (taking: ClaimedWork) => void takings.push(taking) }
     const schedules = [noop.schedule("minutely", { cron: "* * * * *" })]
     const store = slowStore(fleet.store, fleet.clock)
     for (let index = 0; index < 3; index++) await fleet.started({ store, tasks: [noop], schedules, hooks })

@@ -128,3 +128,28 @@ test("an async hook that rejects is logged and doesn't end the process", async (
   const line = lines.find(({ component }) => component === "hooks")
   assert.match(String(line?.["error"]), /rejected/)
 })
+
+test("a listener hears what the hook of that name does, until it stops", async () => {
+  await using fleet = new Fleet()
+  const heard: string[] = []
+  const task = defineTask({ name: "task", run: () => undefined })
+  const node = fleet.node({ tasks: [task], hooks: { run: ({ type }) => void heard.push(`hook ${type}`) } })
+  const stop = node.on("run", ({ type }) => void heard.push(type))
+  node.on("run", () => {
+    throw new Error("a listener's own mistake")
+  })
+  node.on("start", () => void heard.push("start"))
+  await fleet.until(node.start())
+  await node.enqueue(task)
+  await fleet.advance("1s")
+  stop()
+  await node.enqueue(task)
+  await fleet.advance("1s")
+
+  assert.deepEqual(heard, [
+    ...["start", "hook started", "started", "hook succeeded", "succeeded"],
+    ...["hook started", "hook succeeded"],
+  ])
+  assert.throws(() => node.on("finished" as never, (() => undefined) as never), /event is "finished"/)
+  assert.throws(() => node.on("run", "x" as never), /listener/)
+})

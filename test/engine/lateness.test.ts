@@ -27,9 +27,9 @@ describe("nothing is late that begins when it is due", () => {
       },
     ],
     ["a run that was enqueued", (node) => node.enqueue("task")],
-    ["one with a delay", (node) => node.enqueue("task", null, { delay: "30m" })],
-    ["one for an instant", (node) => node.enqueue("task", null, { at: dateOf("01:15:00") })],
-    ["one for an instant that has passed", (node) => node.enqueue("task", null, { at: dateOf("00:00:00") })],
+    ["one with a delay", (node) => node.enqueue("task", { delay: "30m" })],
+    ["one for an instant", (node) => node.enqueue("task", { at: dateOf("01:15:00") })],
+    ["one for an instant that has passed", (node) => node.enqueue("task", { at: dateOf("00:00:00") })],
   ])("%s", async (_, ask) => {
     await using fleet = new Fleet("2026-01-01T00:30:00Z")
     const { node, lateness } = await working(fleet)
@@ -75,9 +75,9 @@ describe("lateness counts from when a run was due", () => {
       else if (run.attempt === 1) throw new Error("no route")
     })
 
-    await node.enqueue("task", null, { id: "failing" })
+    await node.enqueue("task", { id: "failing" })
     await fleet.advance(1)
-    await node.enqueue("task", null, { id: "other" })
+    await node.enqueue("task", { id: "other" })
     await fleet.advance("5m")
 
     // Its back-off of a minute ended while the other had half a minute to go.

@@ -37,9 +37,9 @@ test("a short lease is kept beside a long one", async () => {
   const node = await fleet.started({ tasks: [long, short] })
   await fleet.started({ tasks: [long, short] })
 
-  await node.enqueue(long, undefined, { id: "long" })
+  await node.enqueue(long, { id: "long" })
   await fleet.advance("100ms")
-  await node.enqueue(short, undefined, { id: "short" })
+  await node.enqueue(short, { id: "short" })
   await fleet.advance("2m")
 
   assert.deepEqual(performed, ["long#1", "short#1"])
@@ -154,7 +154,7 @@ test("after three lost workers a run is failed as lost, and isn't given to a fou
       return never
     },
   })
-  await fleet.node().enqueue("killer", null, { id: "poison" })
+  await fleet.node().enqueue("killer", { id: "poison" })
   for (let victim = 0; victim < 3; victim++) {
     const wire = faultyStore(fleet.store)
     await fleet.started({ store: wire.store, tasks: [task] })
@@ -180,7 +180,7 @@ test("after three lost workers a run is failed as lost, and isn't given to a fou
 test("claims that reached no worker cost a run nothing, however many they were", async () => {
   await using fleet = new Fleet()
   const task = defineTask({ name: "task", run: () => "done" })
-  await fleet.node().enqueue("task", null, { id: "a" })
+  await fleet.node().enqueue("task", { id: "a" })
   const tasks = [{ name: "task", leaseMs: 1_000 }]
   for (let ghost = 1; ghost <= 5; ghost++) {
     await fleet.store.claim({ workerId: `ghost-${ghost}`, tasks, limit: 1 })
@@ -198,7 +198,7 @@ test("a second attempt is not begun before the store knows of it", async () => {
   await using fleet = new Fleet()
   const performed: number[] = []
   const task = defineTask({ name: "task", run: ({ run }) => void performed.push(run.attempt) })
-  await fleet.node().enqueue("task", null, { id: "a" })
+  await fleet.node().enqueue("task", { id: "a" })
   await fleet.store.claim({ workerId: "ghost", tasks: [{ name: "task", leaseMs: 1_000 }], limit: 1 })
   await fleet.advance("1s")
   const wire = faultyStore(fleet.store)
@@ -216,7 +216,7 @@ test("a second attempt is not begun before the store knows of it", async () => {
 test("a worker that stops gives back what it had not begun", async () => {
   await using fleet = new Fleet()
   const task = defineTask({ name: "task", run: () => "done" })
-  await fleet.node().enqueue("task", null, { id: "a" })
+  await fleet.node().enqueue("task", { id: "a" })
   await fleet.store.claim({ workerId: "ghost", tasks: [{ name: "task", leaseMs: 1_000 }], limit: 1 })
   await fleet.advance("1s")
   const wire = faultyStore(fleet.store)

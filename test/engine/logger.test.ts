@@ -26,7 +26,7 @@ for (const [how, logger] of LOGGERS) {
       tasks: [task],
       schedules: [task.schedule("s", { cron: "* * * * *" })],
       logger,
-      hooks: { error: (error) => void faults.push(error), taken: () => throwing() },
+      hooks: { error: (error) => void faults.push(error), claimed: () => throwing() },
     })
 
     await fleet.advance("3m")
@@ -45,11 +45,11 @@ for (const [how, logger] of LOGGERS) {
     const task = defineTask({ name: "task", run: () => "done" })
     const node = await fleet.started({ store: wire.store, tasks: [task], concurrency: 1, logger })
     wire.breakDown("transition")
-    await node.enqueue(task, undefined, { id: "unstored" })
+    await node.enqueue(task, { id: "unstored" })
     await fleet.advance("25s")
     wire.mend()
 
-    await node.enqueue(task, undefined, { id: "next" })
+    await node.enqueue(task, { id: "next" })
     await fleet.advance("1s")
 
     assert.equal((await node.runs.get("next"))?.state, "succeeded")

@@ -21,7 +21,7 @@ async function oneWorker() {
 test("runs of a claim whose answer was lost are performed soon, and none of their lives is spent", async () => {
   const { fleet, wire, node, task, performed } = await oneWorker()
   wire.loseReplies("claim")
-  await node.enqueue(task, undefined, { id: "a" })
+  await node.enqueue(task, { id: "a" })
   await fleet.advance("100ms")
   assert.equal((await node.runs.get("a"))!.state, "running", "its worker doesn't know")
 
@@ -39,7 +39,7 @@ test("runs of a claim whose answer was lost are performed soon, and none of thei
 
 test("a run is performed although the answers of three claims in a row are lost", async () => {
   const { fleet, wire, node, task, performed } = await oneWorker()
-  await node.enqueue(task, undefined, { id: "a", delay: "1s" })
+  await node.enqueue(task, { id: "a", delay: "1s" })
   wire.loseReplies("claim")
   await fleet.advance("2m")
   wire.mend()
@@ -56,7 +56,7 @@ test("a run is performed although the answers of three claims in a row are lost"
 test("a claim that the server comes to after its worker stopped waiting is noticed as well", async () => {
   const { fleet, wire, node, task } = await oneWorker()
   wire.breakDown("claim")
-  await node.enqueue(task, undefined, { id: "a" })
+  await node.enqueue(task, { id: "a" })
   await fleet.advance("1s")
   wire.mend()
   await fleet.advance("1s")
@@ -82,10 +82,10 @@ test("an attempt that began and whose end couldn't be stored is left to its leas
   const { fleet, wire, node, task, performed } = await oneWorker()
   // Every send of the end fails, but heartbeats keep the lease until the worker gives up.
   wire.breakDown("transition")
-  await node.enqueue(task, undefined, { id: "a" })
+  await node.enqueue(task, { id: "a" })
   await fleet.advance("25s")
   wire.breakDown("claim")
-  await node.enqueue(task, undefined, { id: "b" })
+  await node.enqueue(task, { id: "b" })
   await fleet.advance("1s")
   wire.mend()
   await fleet.advance("6s")
@@ -108,7 +108,7 @@ test("an attempt that began and whose end couldn't be stored is left to its leas
 for (const others of [1_200, 11_000]) {
   test(`runs of a lost answer are found although ${others} newer runs are running elsewhere`, async () => {
     const { fleet, wire, node, task, performed } = await oneWorker()
-    await node.enqueue(task, undefined, { id: "a", delay: "1s" })
+    await node.enqueue(task, { id: "a", delay: "1s" })
     await fleet.advance("500ms")
     await fleet.store.enqueue(
       Array.from({ length: others }, (_, index) => aRun({ id: `other-${index}`, task: "other" })),

@@ -69,7 +69,7 @@ describe("progress reported just before the end", () => {
       progress(1)
     })
 
-    for (let index = 0; index < 10; index++) await node.enqueue("task", null, { id: `run-${index}` })
+    for (let index = 0; index < 10; index++) await node.enqueue("task", { id: `run-${index}` })
     await fleet.advance(1)
     end.open()
     await fleet.advance(1)
@@ -86,8 +86,8 @@ describe("progress reported just before the end", () => {
       await taking(fleet.clock, "1500ms")
     })
 
-    await node.enqueue("task", null, { id: "early" })
-    await node.enqueue("task", null, { id: "silent" })
+    await node.enqueue("task", { id: "early" })
+    await node.enqueue("task", { id: "silent" })
     await fleet.advance("5s")
 
     assert.equal((await node.runs.get("early"))?.progress?.fraction, 0.5)

@@ -64,7 +64,7 @@ test("a schedule on hold goes on once it is mended", async () => {
 
 test("a run whose end the store can't keep is failed with the reason, and the others of its worker end", async () => {
   const { fleet, node, task } = await aNode((id) => (id === "bad" ? TOO_LONG : "done"))
-  for (const id of ["first", "bad", "last"]) await node.enqueue(task, undefined, { id })
+  for (const id of ["first", "bad", "last"]) await node.enqueue(task, { id })
 
   await fleet.advance("1s")
 
@@ -79,6 +79,6 @@ test("a run whose end the store can't keep is failed with the reason, and the ot
 test("enqueueing what the store can't keep says so", async () => {
   const { fleet, node, task } = await aNode()
 
-  await assert.rejects(node.enqueue(task, TOO_LONG as never), { code: "BELFRY_STORE_REFUSED" })
+  await assert.rejects(node.enqueue(task, { payload: TOO_LONG as never }), { code: "BELFRY_STORE_REFUSED" })
   await fleet[Symbol.asyncDispose]()
 })

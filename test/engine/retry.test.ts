@@ -133,7 +133,7 @@ test("a run's own retry and timeout come before those of its task", async () => 
   const task = defineTask({ name: "task", retry: { attempts: 5 }, run: failing })
   const node = await fleet.started({ tasks: [task] })
 
-  await node.enqueue(task, undefined, { id: "once", retry: { attempts: 1 } })
+  await node.enqueue(task, { id: "once", retry: { attempts: 1 } })
   await node.schedules.create("s", { task, in: "1s", retry: { attempts: 2, delay: 0 } })
   await fleet.advance("1h")
 

@@ -85,7 +85,7 @@ test("only processes with a role prune history", async () => {
   const idle = fleet.node({ store: wire.store })
   await idle.start()
   const working = await fleet.started({ tasks: [task], retention: { age: "1h", perSchedule: 0 } })
-  await working.enqueue(task, undefined, { id: "old" })
+  await working.enqueue(task, { id: "old" })
 
   await fleet.advance("3h")
 

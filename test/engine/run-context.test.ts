@@ -40,7 +40,7 @@ test("an enqueued run has no occurrence", async () => {
   const task = defineTask({ name: "task", run: ({ run }) => void told.push(run) })
   const node = await fleet.started({ tasks: [task] })
 
-  await node.enqueue(task, undefined, { id: "mine" })
+  await node.enqueue(task, { id: "mine" })
   await fleet.advance(1)
 
   assert.deepEqual(

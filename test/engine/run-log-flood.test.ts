@@ -88,8 +88,8 @@ test("while a flood is being stored, a cancel reaches its task and other runs ke
   })
   const other = defineTask({ name: "other", run: () => taking(fleet.clock, "5s") })
   const node = await fleet.started({ store, tasks: [noisy, other], lease: "1s" })
-  await node.enqueue(other, undefined, { id: "other" })
-  await node.enqueue(noisy, undefined, { id: "noisy" })
+  await node.enqueue(other, { id: "other" })
+  await node.enqueue(noisy, { id: "noisy" })
   await fleet.advance(10)
 
   await node.runs.cancel("noisy")

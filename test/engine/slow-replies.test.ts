@@ -36,7 +36,7 @@ async function slowFleet(
     })
   // The first heartbeats are answered by then.
   await fleet.advance("10s")
-  return { fleet, wires, begun, enqueue: () => fleet.node().enqueue("task", null, { id: "a" }) }
+  return { fleet, wires, begun, enqueue: () => fleet.node().enqueue("task", { id: "a" }) }
 }
 
 test("a run begins though claim and confirmation together take longer than the lease", async () => {
@@ -120,7 +120,7 @@ test("a lease is kept though each heartbeat is answered only after two fifths of
   for (let count = 0; count < 2; count++)
     await fleet.started({ store: delayedStore(fleet.store, fleet.clock, () => 1_000), tasks: [task] })
 
-  await fleet.node().enqueue("task", null, { id: "a" })
+  await fleet.node().enqueue("task", { id: "a" })
   await fleet.advance("2m")
 
   expect(begun).toEqual([1])

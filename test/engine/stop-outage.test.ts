@@ -21,7 +21,7 @@ async function busyNode(fleet: Fleet) {
     schedules,
   })
   await fleet.until(node.start())
-  for (const task of tasks) await node.enqueue(task, undefined, { id: task.name })
+  for (const task of tasks) await node.enqueue(task, { id: task.name })
   await fleet.advance("1s")
   return { node, wire, log, tasks }
 }
@@ -115,7 +115,7 @@ test("runs whose claim is answered while their worker leaves are given back, unb
     },
   }
   const node = await fleet.started({ store, tasks: [task] })
-  await node.enqueue(task, undefined, { id: "late" })
+  await node.enqueue(task, { id: "late" })
   await fleet.advance(1)
 
   const stopped = node.stop({ timeout: 0 })

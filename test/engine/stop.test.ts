@@ -21,7 +21,7 @@ async function stoppingFleet() {
   const endless = noted("endless", () => never)
   const tasks = [short, long, endless]
   const node = await fleet.started({ tasks })
-  for (const task of tasks) await node.enqueue(task, undefined, { id: task.name })
+  for (const task of tasks) await node.enqueue(task, { id: task.name })
   await fleet.advance(1)
   const other = await fleet.started({ tasks })
   return { fleet, node, other, tasks, starts }
@@ -50,7 +50,7 @@ test("a stopping process takes nothing new", async () => {
   const client = fleet.node()
 
   const stopped = node.stop({ timeout: "10s" })
-  await client.enqueue(tasks[0]!, undefined, { id: "new" })
+  await client.enqueue(tasks[0]!, { id: "new" })
   await fleet.advance("9s")
 
   assert.equal(starts.length, 3)
@@ -120,7 +120,7 @@ test("what is given back is taken before what came after it", async () => {
   })
   const first = await fleet.started({ tasks: [task], concurrency: 1 })
   for (const id of ["a", "b", "c"]) {
-    await first.enqueue(task, undefined, { id })
+    await first.enqueue(task, { id })
     await fleet.advance("1s")
   }
 

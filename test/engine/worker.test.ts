@@ -54,12 +54,12 @@ test("runs of a higher priority go first, and equal ones in the order they becam
   const order: string[] = []
   const note = defineTask({ name: "note", run: ({ run }) => void order.push(run.id) })
   const client = fleet.node()
-  await client.enqueue("note", null, { id: "low", priority: "low" })
-  await client.enqueue("note", null, { id: "first" })
+  await client.enqueue("note", { id: "low", priority: "low" })
+  await client.enqueue("note", { id: "first" })
   await fleet.advance(1)
-  await client.enqueue("note", null, { id: "second", priority: "normal" })
-  await client.enqueue("note", null, { id: "high", priority: "high" })
-  await client.enqueue("note", null, { id: "highest", priority: 11 })
+  await client.enqueue("note", { id: "second", priority: "normal" })
+  await client.enqueue("note", { id: "high", priority: "high" })
+  await client.enqueue("note", { id: "highest", priority: 11 })
 
   await fleet.started({ tasks: [note], concurrency: 1 })
   await fleet.advance("1s")
@@ -72,7 +72,7 @@ test("a worker claims only runs of the tasks it defines; others wait for a capab
   const mine = defineTask({ name: "mine", run: () => "done" })
   const node = await fleet.started({ tasks: [mine] })
 
-  await node.enqueue("other", null, { id: "other" })
+  await node.enqueue("other", { id: "other" })
   await fleet.advance("1h")
   assert.equal((await node.runs.get("other"))?.state, "pending")
 
@@ -130,7 +130,7 @@ test("a delayed run starts when its delay ends, without polling for it", async (
   const task = defineTask({ name: "task", run: () => undefined })
   const node = await fleet.started({ store, tasks: [task], pollInterval: "1h" })
 
-  const { runId } = await node.enqueue(task, undefined, { delay: "25m" })
+  const { runId } = await node.enqueue(task, { delay: "25m" })
   const before = count("claim")
   await fleet.advance("30m")
 
@@ -155,7 +155,7 @@ test("runs that share a concurrency key wait for each other over all workers", a
   await fleet.started({ tasks: [slow] })
 
   for (let index = 0; index < 6; index++)
-    await node.enqueue(slow, undefined, { concurrency: { key: "tenant-1", limit: 2 } })
+    await node.enqueue(slow, { concurrency: { key: "tenant-1", limit: 2 } })
   await fleet.advance("15s")
 
   assert.equal(most, 2)

@@ -2,6 +2,7 @@ import assert from "node:assert/strict"
 import { test } from "vitest"
 import * as z from "zod"
 import { defineTask, type EnqueueOptions } from "../../src/index.ts"
+import { faultyStore } from "../support/faulty-store.ts"
 import { Fleet } from "../support/fleet.ts"
 
 const task = defineTask({ name: "send", payload: z.any(), run: () => "done" })
@@ -10,7 +11,12 @@ test("an enqueued run is stored with what was asked for", async () => {
   await using fleet = new Fleet()
   const node = fleet.node({ tasks: [task] })
 
-  const answer = await node.enqueue("send", { to: "ada" }, { id: "mail-1", priority: "low", by: "grace" })
+  const answer = await node.enqueue("send", {
+    payload: { to: "ada" },
+    id: "mail-1",
+    priority: "low",
+    by: "grace",
+  })
 
   const run = (await node.runs.get("mail-1"))!
   assert.deepEqual(answer, { outcome: "created", runId: "mail-1" })
@@ -32,10 +38,10 @@ test("without an id, each run gets one of its own", async () => {
 test("the same id again does nothing, also after the run has finished", async () => {
   await using fleet = new Fleet()
   const node = await fleet.started({ tasks: [task] })
-  await node.enqueue(task, undefined, { id: "once" })
+  await node.enqueue(task, { id: "once" })
   await fleet.advance("1s")
 
-  assert.deepEqual(await node.enqueue(task, undefined, { id: "once" }), { outcome: "exists", runId: "once" })
+  assert.deepEqual(await node.enqueue(task, { id: "once" }), { outcome: "exists", runId: "once" })
   await fleet.advance("1s")
   assert.equal((await node.runs.get("once"))?.attempt, 1)
 })
@@ -50,7 +56,7 @@ test("the id of an occurrence can't be taken: its schedule fires, and its task i
   const id = `once@${nextRunAt!.toISOString().replace(".000Z", "Z")}`
 
   for (const taken of [id, `${id}..2030-01-01T00:00:00Z`, `${id}~again`]) {
-    await assert.rejects(node.enqueue(other, undefined, { id: taken }), {
+    await assert.rejects(node.enqueue(other, { id: taken }), {
       code: "BELFRY_RUN_INVALID",
       message: `enqueue: id is "${taken}", and ids that begin with "<schedule>@<instant>" belong to occurrences; use another.`,
     })
@@ -64,19 +70,19 @@ test("while an unfinished run has a key, another with it is not stored; afterwar
   const node = await fleet.started({ tasks: [task] })
   const options = { key: "digest:42", delay: "10m" } as const
 
-  const first = await node.enqueue(task, undefined, options)
-  const second = await node.enqueue(task, undefined, options)
+  const first = await node.enqueue(task, options)
+  const second = await node.enqueue(task, options)
   assert.deepEqual(second, { outcome: "held", runId: first.runId })
 
   await fleet.advance("11m")
-  assert.equal((await node.enqueue(task, undefined, options)).outcome, "created")
+  assert.equal((await node.enqueue(task, options)).outcome, "created")
 })
 
 test("a key of a user's never meets one of a schedule's", async () => {
   await using fleet = new Fleet()
   const node = fleet.node({ tasks: [task] })
   await node.schedules.create("s", { task, every: "1h" })
-  await node.enqueue(task, undefined, { key: "schedule:s" })
+  await node.enqueue(task, { key: "schedule:s" })
 
   assert.equal((await node.schedules.trigger("s")).outcome, "created")
 })
@@ -85,7 +91,7 @@ test("a delay counts from now, a time is a time; both: whichever is later", asyn
   await using fleet = new Fleet()
   const node = fleet.node({ tasks: [task] })
   const dueAt = async (options: EnqueueOptions) => {
-    const { runId } = await node.enqueue(task, undefined, options)
+    const { runId } = await node.enqueue(task, options)
     return (await node.runs.get(runId))?.claimableAt?.toISOString().slice(11, 19)
   }
 
@@ -124,7 +130,7 @@ for (const [name, options, code, message] of REFUSED) {
     await using fleet = new Fleet()
     const node = fleet.node({ tasks: [task] })
 
-    await assert.rejects(node.enqueue(task, undefined, options as EnqueueOptions), { code, message })
+    await assert.rejects(node.enqueue(task, options as EnqueueOptions), { code, message })
 
     assert.deepEqual((await node.runs.list()).items, [])
   })
@@ -139,11 +145,13 @@ test("a payload that JSON can't hold, or that is too large, is refused", async (
   for (let depth = 0; depth < 20_000; depth++) deep = [deep]
 
   for (const payload of [circular, 10n, { f() {} }, Symbol("s"), () => 1, { n: Number.NaN }, deep])
-    await assert.rejects(node.enqueue("send", payload), { code: "BELFRY_PAYLOAD_INVALID" })
-  await assert.rejects(node.enqueue("send", "x".repeat(1_048_577)), { code: "BELFRY_PAYLOAD_TOO_LARGE" })
+    await assert.rejects(node.enqueue("send", { payload: payload }), { code: "BELFRY_PAYLOAD_INVALID" })
+  await assert.rejects(node.enqueue("send", { payload: "x".repeat(1_048_577) }), {
+    code: "BELFRY_PAYLOAD_TOO_LARGE",
+  })
 
   const limit = "x".repeat(1_048_576 - 2)
-  const { runId } = await node.enqueue("send", limit)
+  const { runId } = await node.enqueue("send", { payload: limit })
   assert.equal((await node.runs.get(runId))?.payload, limit)
 })
 
@@ -151,4 +159,66 @@ test("a task's name is not empty", async () => {
   await using fleet = new Fleet()
 
   await assert.rejects(fleet.node().enqueue(""), { code: "BELFRY_RUN_INVALID", message: /task is ""/ })
+})
+
+test("many runs are enqueued at once, and answered in their order", async () => {
+  await using fleet = new Fleet()
+  const node = fleet.node({ tasks: [task] })
+  await node.enqueue("send", { id: "there" })
+
+  const answers = await node.enqueueMany("send", [
+    { id: "a", payload: { to: "ada" } },
+    { id: "there" },
+    { key: "k", id: "b" },
+    { key: "k", id: "c" },
+  ])
+
+  assert.deepEqual(answers, [
+    { outcome: "created", runId: "a" },
+    { outcome: "exists", runId: "there" },
+    { outcome: "created", runId: "b" },
+    { outcome: "held", runId: "b" },
+  ])
+  assert.deepEqual(await node.enqueueMany(task, []), [])
+})
+
+test("of many runs none is stored if one of them is wrong", async () => {
+  await using fleet = new Fleet()
+  const node = fleet.node({ tasks: [task] })
+
+  await assert.rejects(node.enqueueMany("send", [{ id: "a" }, { id: "" }]), { code: "BELFRY_RUN_INVALID" })
+  await assert.rejects(node.enqueueMany("send", "x" as never), { code: "BELFRY_RUN_INVALID" })
+
+  assert.deepEqual(await fleet.runs(), [])
+})
+
+test("runs that are enqueued at the same time travel together, and each is answered", async () => {
+  await using fleet = new Fleet()
+  const wire = faultyStore(fleet.store)
+  const node = fleet.node({ store: wire.store })
+  const ids = Array.from({ length: 2_500 }, (_, index) => `r${index}`)
+
+  const answers = await Promise.all(ids.map((id) => node.enqueue("send", { id })))
+
+  assert.deepEqual(
+    answers.map(({ runId }) => runId),
+    ids,
+  )
+  assert.ok(wire.count("enqueue") <= 4, `${wire.count("enqueue")} calls`)
+})
+
+test("if a batch can't be stored, each of its runs is told, and the next goes on", async () => {
+  await using fleet = new Fleet()
+  const wire = faultyStore(fleet.store)
+  const node = fleet.node({ store: wire.store })
+  await node.enqueue("send")
+  wire.breakDown("enqueue")
+  const refused = await Promise.allSettled(["a", "b"].map((id) => node.enqueue("send", { id })))
+  wire.mend()
+
+  assert.deepEqual(
+    refused.map(({ status }) => status),
+    ["rejected", "rejected"],
+  )
+  assert.equal((await node.enqueue("send", { id: "a" })).outcome, "created")
 })

@@ -186,15 +186,15 @@ test("five processes that start at once create each schedule once", async () => 
 
 test("mistakes in declared schedules show when the scheduler is made", () => {
   const fleet = new Fleet()
-  const other = defineTask({ name: "other", run: () => undefined })
 
   assert.throws(() => app(fleet, { schedules: [hourly, hourly] }), {
     code: "BELFRY_SCHEDULE_INVALID",
     message: 'Schedule id "hourly" is declared twice.',
   })
-  assert.throws(() => app(fleet, { schedules: [other.schedule("o", { every: "1h" })] }), {
-    code: "BELFRY_TASK_UNKNOWN",
-    message: 'Schedule "o" names task "other", but this scheduler defines: send. Add it to `tasks`.',
+  const another = defineTask({ name: "send", run: () => undefined })
+  assert.throws(() => app(fleet, { schedules: [another.schedule("o", { every: "1h" })] }), {
+    code: "BELFRY_TASK_INVALID",
+    message: 'Task "send" is defined twice.',
   })
   assert.throws(() => app(fleet, { schedules: [task.schedule("bad", { cron: "61 * * * *" })] }), {
     code: "BELFRY_CRON_FIELD_RANGE",
@@ -203,4 +203,29 @@ test("mistakes in declared schedules show when the scheduler is made", () => {
     code: "BELFRY_SCHEDULE_INVALID",
   })
   assert.throws(() => app(fleet, { tasks: [task, task] }), { message: 'Task "send" is defined twice.' })
+})
+
+test("a declared schedule brings its task, and a task that says when brings its schedule", async () => {
+  await using fleet = new Fleet()
+  const performed: string[] = []
+  const note = (name: string) => () => void performed.push(name)
+  const hourly = defineTask({
+    name: "hourly",
+    cron: "0 * * * *",
+    timezone: "Europe/Berlin",
+    run: note("hourly"),
+  })
+  const declared = defineTask({ name: "declared", run: note("declared") })
+  const node = await fleet.started({ tasks: [hourly], schedules: [declared.schedule("d", { every: "30m" })] })
+  await fleet.advance("61m")
+
+  assert.deepEqual(performed.toSorted(), ["declared", "declared", "hourly"])
+  const view = (await node.schedules.get("hourly"))!
+  assert.deepEqual([view.when, view.timezone, view.task], ["0 * * * *", "Europe/Berlin", "hourly"])
+  assert.throws(() => defineTask({ name: "bad", cron: "61 * * * *", run: () => undefined }), {
+    code: "BELFRY_CRON_FIELD_RANGE",
+  })
+  assert.throws(() => defineTask({ name: "a:b", every: "1h", run: () => undefined }), {
+    code: "BELFRY_SCHEDULE_INVALID",
+  })
 })

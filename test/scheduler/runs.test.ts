@@ -15,7 +15,7 @@ const endless = defineTask({ name: "endless", run: () => never })
 test("a run is shown with its whole story", async () => {
   await using fleet = new Fleet()
   const node = await fleet.started({ tasks: [task] })
-  await node.enqueue(task, undefined, { id: "r" })
+  await node.enqueue(task, { id: "r" })
   await fleet.advance("1s")
 
   const run = (await node.runs.get("r"))!
@@ -40,7 +40,7 @@ test("lists are newest first, filtered, and read page by page", async () => {
   await using fleet = new Fleet()
   const node = await fleet.started({ tasks: [task, failing] })
   for (let index = 0; index < 6; index++) {
-    await node.enqueue(index % 2 === 0 ? task : failing, undefined, { id: `r${index}` })
+    await node.enqueue(index % 2 === 0 ? task : failing, { id: `r${index}` })
     await fleet.advance("1s")
   }
   const ids = async (query?: Parameters<typeof node.runs.list>[0]) =>
@@ -63,10 +63,10 @@ test("lists keep to a time, the beginning of an id, a worker or a parent", async
   await using fleet = new Fleet()
   const node = await fleet.started({ tasks: [task, endless] })
   for (let index = 0; index < 4; index++) {
-    await node.enqueue(task, undefined, { id: `${index % 2 === 0 ? "even" : "odd"}-${index}` })
+    await node.enqueue(task, { id: `${index % 2 === 0 ? "even" : "odd"}-${index}` })
     await fleet.advance("1s")
   }
-  await node.enqueue(endless, undefined, { id: "held" })
+  await node.enqueue(endless, { id: "held" })
   await fleet.advance("1s")
   const second = (count: number) => new Date(Date.parse("2026-01-01T00:00:00Z") + count * 1_000)
   const ids = async (query?: Parameters<typeof node.runs.list>[0]) =>
@@ -90,7 +90,7 @@ test("a list is of summaries: the beginning of what was said, and nothing that m
     run: () => ({ success: true, message: "é".repeat(1_000), details: [1] }),
   })
   const node = await fleet.started({ tasks: [wordy] })
-  await node.enqueue(wordy, undefined, { id: "r" })
+  await node.enqueue(wordy, { id: "r" })
   await fleet.advance("1s")
 
   const [summary] = (await node.runs.list()).items
@@ -139,7 +139,7 @@ test("counts are by state", async () => {
 test("a failed run is retried as the same run, with fresh attempts", async () => {
   await using fleet = new Fleet()
   const node = await fleet.started({ tasks: [failing] })
-  await node.enqueue(failing, undefined, { id: "r" })
+  await node.enqueue(failing, { id: "r" })
   await fleet.advance("1s")
 
   const retried = await node.runs.retry("r", { by: "ada" })
@@ -157,7 +157,7 @@ test("a failed run is retried as the same run, with fresh attempts", async () =>
 test("a cancelled run is retried too", async () => {
   await using fleet = new Fleet()
   const node = fleet.node({ tasks: [task] })
-  await node.enqueue(task, undefined, { id: "r" })
+  await node.enqueue(task, { id: "r" })
   await node.runs.cancel("r")
 
   assert.equal((await node.runs.retry("r")).state, "pending")
@@ -166,8 +166,8 @@ test("a cancelled run is retried too", async () => {
 test("a step that doesn't apply to the run's state is refused", async () => {
   await using fleet = new Fleet()
   const node = await fleet.started({ tasks: [task] })
-  await node.enqueue(task, undefined, { id: "done" })
-  await node.enqueue("later", null, { id: "pending" })
+  await node.enqueue(task, { id: "done" })
+  await node.enqueue("later", { id: "pending" })
   await fleet.advance("1s")
   const refused = (step: Promise<unknown>, message: string) =>
     assert.rejects(step, { code: "BELFRY_RUN_STATE", message, status: 409 })
@@ -193,9 +193,9 @@ test("steps on a run that isn't there are refused", async () => {
 test("a run can't be retried while another unfinished one holds its key", async () => {
   await using fleet = new Fleet()
   const node = fleet.node()
-  await node.enqueue("later", null, { id: "first", key: "k" })
+  await node.enqueue("later", { id: "first", key: "k" })
   await node.runs.cancel("first")
-  await node.enqueue("later", null, { id: "second", key: "k" })
+  await node.enqueue("later", { id: "second", key: "k" })
 
   await assert.rejects(node.runs.retry("first"), {
     code: "BELFRY_RUN_HELD",
@@ -206,7 +206,7 @@ test("a run can't be retried while another unfinished one holds its key", async 
 test("a released run is given to the next worker, and the attempt doesn't count as a failure", async () => {
   await using fleet = new Fleet()
   const node = await fleet.started({ tasks: [endless] })
-  await node.enqueue(endless, undefined, { id: "r" })
+  await node.enqueue(endless, { id: "r" })
   await fleet.advance("1s")
 
   await node.runs.release("r", { reason: "stuck", by: "ada" })
@@ -221,7 +221,7 @@ test("a released run is given to the next worker, and the attempt doesn't count 
 test("who steps in is kept with the run", async () => {
   await using fleet = new Fleet()
   const node = fleet.node()
-  await node.enqueue("later", null, { id: "r" })
+  await node.enqueue("later", { id: "r" })
 
   const run = await node.runs.cancel("r", { by: "ada", reason: "wrong day" })
 
@@ -237,7 +237,7 @@ test.each([
   async (because, kept) => {
     await using fleet = new Fleet()
     const node = fleet.node()
-    await node.enqueue("later", null, { id: "r" })
+    await node.enqueue("later", { id: "r" })
     await node.runs.cancel("r", { by: "ada", reason: "wrong day" })
 
     const run = await node.runs.retry("r", because)
@@ -265,7 +265,7 @@ test("waiting goes on while the store is away, and from the first connection on"
   await using fleet = new Fleet()
   const wire = faultyStore(fleet.store)
   const client = fleet.node({ store: wire.store })
-  await fleet.node().enqueue(task, undefined, { id: "r" })
+  await fleet.node().enqueue(task, { id: "r" })
   wire.breakDown()
 
   const ended = client.runs.wait("r", { timeout: "1m" })
@@ -280,7 +280,7 @@ test("a store that is still away when the waiting is over is said, with the run 
   await using fleet = new Fleet()
   const wire = faultyStore(fleet.store)
   const client = fleet.node({ store: wire.store })
-  await client.enqueue(task, undefined, { id: "r" })
+  await client.enqueue(task, { id: "r" })
   wire.breakDown("readRuns")
 
   await assert.rejects(fleet.until(client.runs.wait("r", { timeout: "1m" })), {

@@ -129,6 +129,20 @@ describe("create, get, list, delete", () => {
     assert.deepEqual(await ids({ owner: "nobody" }), [])
   })
 
+  test("a schedule may be paused from its first moment, in one write", async () => {
+    const { test, schedules } = await fixture()
+    const paused = { reason: "not yet", by: "ada", until: "2030-01-01T00:00:00Z" }
+    const plain = await schedules.create("a", { task: "send", every: "1h", paused: true })
+    const view = await schedules.create("b", { task: "send", every: "1h", startImmediately: true, paused })
+    await schedules.create("c", { task: "send", every: "1h", paused: false })
+    await test.advance("90m")
+
+    assert.deepEqual([plain.paused?.reason, plain.nextRunAt, plain.revision], [null, null, 1])
+    assert.deepEqual([view.paused?.reason, view.paused?.until?.getUTCFullYear()], ["not yet", 2030])
+    const counts = await Promise.all(["a", "b", "c"].map(async (id) => (await schedules.get(id))!.runCount))
+    assert.deepEqual(counts, [0, 0, 1])
+  })
+
   test("lists are by state, text and the beginning of an id, in the order of the next or last run", async () => {
     const { schedules } = await fixture()
     await schedules.create("app-a", { task: "send", every: "2h", description: "Sends the Report" })

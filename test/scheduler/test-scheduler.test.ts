@@ -118,7 +118,7 @@ test.each([0, "1ms"] as const)(
   "a run that doesn't come within %s is an error that names what was asked for",
   async (timeout) => {
     await using scheduler = createScheduler({ store: memory(), tasks: [digest], logger: silentLogger })
-    await scheduler.enqueue(digest, undefined, { id: "there" })
+    await scheduler.enqueue(digest, { id: "there" })
 
     const there = await waitForRun(scheduler, { task: digest, state: "pending" }, { timeout })
     const waiting = waitForRun(scheduler, { task: digest, state: "failed" }, { timeout })

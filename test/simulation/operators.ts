@@ -65,7 +65,11 @@ export async function stepIn(
       if (run) await runs.release(run.id)
     },
     enqueue: () =>
-      scheduler.enqueue("quick", { by: "operator" }, { delay: "30s", key: `k${chance.between(1, 3)}` }),
+      scheduler.enqueue("quick", {
+        payload: { by: "operator" },
+        delay: "30s",
+        key: `k${chance.between(1, 3)}`,
+      }),
   }
   const step = chance.isLucky(0.25) ? "edit" : chance.pick(Object.keys(steps))
   try {

@@ -208,7 +208,7 @@ async function updatedAndKept({ schedules }: Scheduler, option: string, value: u
 
 async function enqueuedAndKept(scheduler: Scheduler, option: string, value: unknown): Promise<void> {
   const payload = { option, text: "ä\u2028", ["__proto__"]: { isAdmin: true } }
-  const { runId } = await scheduler.enqueue("task", payload, only(option, value))
+  const { runId } = await scheduler.enqueue("task", { payload, ...(only(option, value) as object) })
   const run = await scheduler.runs.get(runId)
 
   assert.deepEqual(run?.payload, payload)

@@ -301,6 +301,6 @@ describe("where a request goes", () => {
 async function endOf(called: typeof task, payload: HttpPayload) {
   await using scheduler = createScheduler({ store: memory(), tasks: [called], logger: silentLogger })
   await scheduler.start()
-  await scheduler.enqueue(called, payload)
+  await scheduler.enqueue(called, { payload: payload })
   return await waitForRun(scheduler, { state: "failed" }, { timeout: "10m" })
 }

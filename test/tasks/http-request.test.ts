@@ -80,7 +80,7 @@ describe("the id of a message", () => {
     const scheduler = createScheduler({ store: memory(), tasks: [retried], logger: silentLogger })
     await scheduler.start()
 
-    const { runId } = await scheduler.enqueue(retried, { url: target.url }, { id: "order@7" })
+    const { runId } = await scheduler.enqueue(retried, { payload: { url: target.url }, id: "order@7" })
     const run = await waitForRun(scheduler, { state: "succeeded" }, { timeout: "10m" })
     await scheduler.stop()
 

@@ -45,34 +45,34 @@ export const withDefault = defineTask({
 })
 
 export async function enqueues(scheduler: Scheduler): Promise<void> {
-  await scheduler.enqueue(sendDigest, { userId: "42" }, { delay: "10m", key: "digest:42" })
-  await scheduler.enqueue(sendDigest, { userId: "42", limit: 5 })
-  await scheduler.enqueue(resize, { path: "a.png" })
+  await scheduler.enqueue(sendDigest, { payload: { userId: "42" }, delay: "10m", key: "digest:42" })
+  await scheduler.enqueue(sendDigest, { payload: { userId: "42", limit: 5 } })
+  await scheduler.enqueue(resize, { payload: { path: "a.png" } })
   await scheduler.enqueue(vacuum)
-  await scheduler.enqueue(vacuum, undefined, { delay: 500, at: new Date(), priority: "high" })
+  await scheduler.enqueue(vacuum, { delay: 500, at: new Date(), priority: "high" })
   await scheduler.enqueue(greet)
-  await scheduler.enqueue(greet, "hello")
+  await scheduler.enqueue(greet, { payload: "hello" })
   await scheduler.enqueue(withDefault)
-  await scheduler.enqueue("elsewhere", { any: "json" }, { id: "1" })
+  await scheduler.enqueue("elsewhere", { payload: { any: "json" }, id: "1" })
 
   // @ts-expect-error payload is required
   await scheduler.enqueue(sendDigest)
   // @ts-expect-error userId is a string
-  await scheduler.enqueue(sendDigest, { userId: 42 })
+  await scheduler.enqueue(sendDigest, { payload: { userId: 42 } })
   // @ts-expect-error userId is missing
-  await scheduler.enqueue(sendDigest, {})
+  await scheduler.enqueue(sendDigest, { payload: {} })
   // @ts-expect-error path is a string, also with Valibot
-  await scheduler.enqueue(resize, { path: 1 })
+  await scheduler.enqueue(resize, { payload: { path: 1 } })
   // @ts-expect-error payload is required, also with Valibot
   await scheduler.enqueue(resize)
   // @ts-expect-error not a duration
-  await scheduler.enqueue(vacuum, undefined, { delay: "soon" })
+  await scheduler.enqueue(vacuum, { delay: "soon" })
   // @ts-expect-error not a priority
-  await scheduler.enqueue(vacuum, undefined, { priority: "urgent" })
+  await scheduler.enqueue(vacuum, { priority: "urgent" })
   // @ts-expect-error no such option
-  await scheduler.enqueue(vacuum, undefined, { retries: 3 })
+  await scheduler.enqueue(vacuum, { retries: 3 })
   // @ts-expect-error a greeting is text
-  await scheduler.enqueue(greet, 7)
+  await scheduler.enqueue(greet, { payload: 7 })
 }
 
 export function declares(): void {

@@ -4,7 +4,6 @@ import { isAbsolute, join } from "node:path"
 import { promisify } from "node:util"
 import type { CreateOptions } from "../../scheduler/steering-options.ts"
 import type { Call } from "../command.ts"
-import { createPaused } from "../created-paused.ts"
 import { commentedOut, configText } from "../crontab/config-text.ts"
 import { type ConvertedJob, convertJobs } from "../crontab/converted-job.ts"
 import { looksLikeSystem, parseCrontab, type UnreadLine } from "../crontab/crontab.ts"
@@ -125,8 +124,8 @@ async function apply(call: Call, ready: readonly ConvertedJob[]): Promise<void> 
         if ((await scheduler.schedules.get(id)) !== null) warn(call, `${id} is there already: left as it is`)
         else {
           const create = options as CreateOptions<unknown>
-          if (isPaused) await createPaused(scheduler, id, create, call.io.user)
-          else await scheduler.schedules.create(id, create)
+          const paused = isPaused && { reason: "Created paused", by: call.io.user }
+          await scheduler.schedules.create(id, { ...create, paused })
           made++
         }
         progress(index + 1, ready.length)

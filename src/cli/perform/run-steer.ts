@@ -198,7 +198,7 @@ async function runAnew(
         ...{ by, payload, reason: `Instead of ${run.id}` },
         ...(scheduledFor === null ? {} : { asOf: scheduledFor }),
       })
-    : await scheduler.enqueue(run.task, payload, { by })
+    : await scheduler.enqueue(run.task, { payload: { payload, by } })
   if (outcome === "created") return (await scheduler.runs.get(runId))!
   throw new BelfryError("BELFRY_RUN_HELD", `${run.id} isn't tried again: ${runId} isn't done.`)
 }

@@ -8,7 +8,6 @@ import type { CreateOptions } from "../../scheduler/steering-options.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
 import { type ChangedValue, changedValues, changeWords } from "../changed-values.ts"
 import type { Call } from "../command.ts"
-import { createPaused } from "../created-paused.ts"
 import { dstFrom } from "../cron-flags.ts"
 import { optionsFrom } from "../definition-flags.ts"
 import { EXIT } from "../exit-codes.ts"
@@ -39,9 +38,8 @@ export async function createSchedule(call: Call): Promise<undefined> {
         payload,
         startImmediately: flags.isOn("startNow"),
       } as CreateOptions<unknown>
-      const view = flags.isOn("paused")
-        ? await createPaused(scheduler, key, create, io.user)
-        : await scheduler.schedules.create(key, create)
+      const paused = flags.isOn("paused") && { reason: "Created paused", by: io.user }
+      const view = await scheduler.schedules.create(key, { ...create, paused }, { by: io.user })
       if (flags.isOn("dryRun")) {
         hint(call, `Would create ${key}. Nothing was changed.`)
         return show(call, [view])

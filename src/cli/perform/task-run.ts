@@ -27,7 +27,8 @@ export async function runTask(call: Call): Promise<ExitCode | undefined> {
     )
     if (!isConfigured && offers.length === 0)
       hint(call, `No worker offers "${name}" now: the run waits until one does.`)
-    const { outcome, runId } = await scheduler.enqueue(name, payload, {
+    const { outcome, runId } = await scheduler.enqueue(name, {
+      payload: payload,
       by: flags.text("by") ?? io.user,
       ...(id === undefined ? {} : { id }),
       ...(key === undefined ? {} : { key }),

@@ -78,7 +78,7 @@ test("a run that is completed in a transaction which stays open for longer than 
   atTheEnd(() => scheduler.stop())
 
   const ids = await Promise.all(
-    [true, false].map(async (completes) => (await scheduler.enqueue(work, { completes })).runId),
+    [true, false].map(async (completes) => (await scheduler.enqueue(work, { payload: { completes } })).runId),
   )
   const runs = await Promise.all(ids.map((id) => scheduler.runs.wait(id, { timeout: "1m" })))
 

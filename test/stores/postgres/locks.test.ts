@@ -224,7 +224,9 @@ test("a run that is completed in a transaction which stays open while its worker
   await scheduler.start()
   atTheEnd(() => scheduler.stop())
   const ids = await Promise.all(
-    ["completes", "waits"].map(async (payload) => (await scheduler.enqueue(work, payload)).runId),
+    ["completes", "waits"].map(
+      async (payload) => (await scheduler.enqueue(work, { payload: payload })).runId,
+    ),
   )
   const leaseEndsAt = async () => (await runById(store, ids[1]!)).claimableAt ?? 0
   await until(async () => isCompleted && (await runById(store, ids[1]!)).state === "running")

@@ -186,7 +186,7 @@ describe("in a scheduler", () => {
     })
     onTestFinished(() => scheduler.stop({ timeout: 0 }))
     await scheduler.start()
-    const { runId } = await scheduler.enqueue(sql, NAP, { timeout, retry: { attempts: 1 } })
+    const { runId } = await scheduler.enqueue(sql, { payload: NAP, timeout, retry: { attempts: 1 } })
     await untilBusy()
     return { sql, scheduler, runId, clock }
   }

@@ -113,7 +113,7 @@ async function running(options: { timeout?: "3s" } = {}) {
   })
   onTestFinished(() => scheduler.stop({ timeout: 0 }))
   await scheduler.start()
-  const { runId } = await scheduler.enqueue(sql, NAP, { ...options, retry: { attempts: 1 } })
+  const { runId } = await scheduler.enqueue(sql, { payload: NAP, ...options, retry: { attempts: 1 } })
   await untilBusy()
   return { scheduler, runId }
 }

@@ -133,7 +133,7 @@ test("the rights that the guide names are enough", async () => {
   atTheEnd(() => scheduler.stop())
 
   await scheduler.start()
-  await scheduler.enqueue(other, undefined, { id: "as-a-guest" })
+  await scheduler.enqueue(other, { id: "as-a-guest" })
 
   await until(() => performed.includes("as-a-guest"), "it is performed")
   assert.equal((await scheduler.runs.get("as-a-guest"))?.task, "other")
