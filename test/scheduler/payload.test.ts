@@ -211,10 +211,9 @@ describe("a task without a schema takes no payload", () => {
   test("at enqueue", async () => {
     await using fleet = new Fleet()
     const node = fleet.node({ tasks: [send] })
-    const third = none("; options of enqueue are its third argument")
 
-    await assert.rejects(node.enqueue(send, { payload: { delay: "5m" } as never }), third)
-    await assert.rejects(node.enqueue("send", { payload: { delay: "5m" } }), third)
+    await assert.rejects(node.enqueue(send, { payload: { delay: "5m" } as never }), none())
+    await assert.rejects(node.enqueue("send", { payload: { delay: "5m" } }), none())
     assert.deepEqual((await node.runs.list()).items, [])
   })
 

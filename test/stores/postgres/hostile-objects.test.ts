@@ -1,12 +1,15 @@
 import assert from "node:assert/strict"
 import { randomBytes } from "node:crypto"
+import type { Store } from "belfry/store"
 import pg from "pg"
 import { test, vi } from "vitest"
 import { succeed } from "../../../src/core/run.ts"
 import { systemClock } from "../../../src/runtime/clock.ts"
 import {
   aClaim,
+  aDocument,
   aHeartbeat,
+  anEntry,
   aPlan,
   aPruning,
   aRun,
@@ -66,7 +69,7 @@ const UNNAMED = /(?<![.\w"])([a-z_]+)\(/g
 
 /** Without aliases and what is the grammar's own: several lists in one unnest can't even be named by its schema. */
 function calls(text: string): string {
-  return text.replaceAll(/\bas \w+\(|\b(?:coalesce|greatest)\(|(?<!\.)\bunnest\([^(),]+,/g, "")
+  return text.replaceAll(/\bas \w+\(|\b(?:coalesce|greatest|array)\(|(?<!\.)\bunnest\([^(),]+,/g, "")
 }
 
 /** Every call of the store and of its locks, on records that are there and on such as are not. */
@@ -87,7 +90,17 @@ async function everything(url: string): Promise<{ texts: readonly string[] }> {
   await store.heartbeat(aHeartbeat({ held: [heldRun(run), heldRun({ id: "gone", attempt: 1 })] }))
   await store.transition([succeed(run, { message: "m", details: { n: 1 } })])
   await store.transition([succeed(run, { message: "m", details: null })])
+  const addition = {
+    subject: "all",
+    spans: [{ ms: 60_000, keptMs: 1 }],
+    agoMs: 5,
+    counters: { succeeded: 1 },
+  }
+  for (const number of [1, 2, 1])
+    await store.heartbeat(aHeartbeat({ statistics: { number, additions: [addition, addition] } }))
+  await store.summarise({ subject: "all", spanMs: 60_000, from: 0, until: 9e12, limit: 1 })
   await store.heartbeat(aHeartbeat({ isLeaving: true }))
+  await documented(store)
   for (const orderBy of ["createdAt", "scheduledFor", "completedAt"] as const) {
     const page = { orderBy, after: { at: 2_000_000_000_000, id: "z" }, limit: 10 }
     await store.findRuns({}, page)
@@ -106,11 +119,27 @@ async function everything(url: string): Promise<{ texts: readonly string[] }> {
   await store.putSchedule({ ...stored!, description: "changed" }, stored!.version)
   await deleteSchedule(store, (await store.findSchedules({ ids: [on.id] }, LIST))[0]!)
   await store.claim(aClaim())
-  await store.prune(aPruning({ olderThanMs: 0, silentForMs: 0 }))
+  await store.prune(aPruning({ olderThanMs: 0, silentForMs: 0, journalOlderThanMs: 0 }))
   await store.close()
   await locked(url)
   stop()
   return { texts }
+}
+
+async function documented(store: Store): Promise<void> {
+  const document = aDocument()
+  const made = await store.putDocument(document, null, anEntry())
+  const changed = await store.putDocument({ ...document, value: 2 }, (made as { version: number }).version)
+  await store.findDocuments({ kind: document.kind, ids: [document.id] }, { afterId: "a", limit: 1 })
+  await store.putDocument({ ...document, value: null }, (changed as { version: number }).version, anEntry())
+  await store.putDocument({ ...document, value: null }, null, anEntry())
+  await store.appendJournal([anEntry(), anEntry()])
+  const filter = { subject: "s", subjectId: "i", actions: ["a"], by: "b" }
+  const page = { order: "oldest", after: { at: 1, id: "x" }, from: 0, until: 9e12, limit: 1 } as const
+  await store.readJournal(filter, page)
+  await store.count({ runs: { states: ["failed"] }, schedules: { states: ["ok"], text: "t" }, limit: 5 })
+  const steered = await created(store, aSchedule())
+  await store.fire([aPlan(steered, { entry: anEntry() })])
 }
 
 const PAGE = { after: null, limit: 10 } as const

@@ -40,9 +40,9 @@ const ADD_BATCH = `
     cross join worker
   ),
   summed as (
-    select n.subject, n.span_ms, n.at_ms, max(n.kept_ms) as kept_ms, pg_catalog.jsonb_object_agg(n.key, n.sum) as counters
+    select n.subject, n.span_ms, n.at_ms, pg_catalog.max(n.kept_ms) as kept_ms, pg_catalog.jsonb_object_agg(n.key, n.sum) as counters
     from (
-      select b.subject, b.span_ms, b.at_ms, max(b.kept_ms) as kept_ms, c.key, sum(c.value::numeric) as sum
+      select b.subject, b.span_ms, b.at_ms, pg_catalog.max(b.kept_ms) as kept_ms, c.key, pg_catalog.sum(c.value::numeric) as sum
       from buckets as b
       cross join lateral pg_catalog.jsonb_each_text(b.counters) as c
       group by b.subject, b.span_ms, b.at_ms, c.key
