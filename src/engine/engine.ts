@@ -45,6 +45,7 @@ export class Engine {
   readonly #pruning: Loop
   readonly #declared: DeclaredSchedules
   readonly #unoffered: UnofferedTasks
+  readonly #hintListeners = new Set<(hint: Hint) => void>()
   #roles: readonly Role[] = []
   #isRunning = false
   #isOver = false
@@ -190,8 +191,19 @@ export class Engine {
     }
   }
 
+  /** Calls back with each of the store's hints while this process runs. Returns how to stop. */
+  onHint(listener: (hint: Hint) => void): () => void {
+    // The same function twice is two listeners.
+    const own = (hint: Hint) => listener(hint)
+    this.#hintListeners.add(own)
+    return () => {
+      this.#hintListeners.delete(own)
+    }
+  }
+
   /** Something may have become due: look now rather than at the next poll. */
   hint(hint: Hint): void {
+    for (const listener of this.#hintListeners) listener(hint)
     if (hint === "schedules") {
       this.#firing.wake()
       this.#declared.wake()

@@ -19,9 +19,10 @@ import {
 import { describeThrown } from "../core/thrown.ts"
 import type { Clock } from "../runtime/clock.ts"
 import { accepted } from "../store/refused.ts"
-import type { RunFilter, Store } from "../store/store.ts"
+import type { Hint, RunFilter, Store } from "../store/store.ts"
 import type { AnyTask } from "../task/task.ts"
 import { cursor, isInstantPlace, type Listing, listing } from "./listing.ts"
+import { Pauses } from "./pauses.ts"
 import type { Because } from "./steering-options.ts"
 import {
   type LogLineView,
@@ -101,8 +102,15 @@ export class Runs {
   readonly #store: Store
   readonly #clock: Clock
   readonly #ready: () => Promise<void>
+  readonly #onHint: (listener: (hint: Hint) => void) => () => void
 
-  constructor(about: { store: Store; clock: Clock; ready: () => Promise<void> }) {
+  constructor(about: {
+    store: Store
+    clock: Clock
+    ready: () => Promise<void>
+    onHint(listener: (hint: Hint) => void): () => void
+  }) {
+    this.#onHint = about.onHint
     this.#store = about.store
     this.#clock = about.clock
     this.#ready = about.ready
@@ -124,15 +132,22 @@ export class Runs {
     const runId = idOf(id, "runs.wait")
     const { timeout = 30 * SECOND } = checked(options, WAIT, doorOf("runs.wait"))
     const deadline = this.#clock.monotonic() + timeout
-    for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, WAIT_STEP_MAX_MS)) {
-      const look = await this.#look(runId)
-      if (look.run !== null && isFinished(look.run.state)) return runView(look.run)
-      const leftMs = deadline - this.#clock.monotonic()
-      if (leftMs <= 0 && look.run === null) throw notSeen(runId, timeout, look.fault)
-      if (leftMs <= 0) return null
-      await new Promise<void>((resolve) => {
-        this.#clock.setTimer(Math.min(pauseMs, leftMs), resolve)
-      })
+    const pauses = new Pauses(this.#clock)
+    // A process that runs hears of ends, and looks at once.
+    const stop = this.#onHint((hint) => {
+      if (hint === "ended") pauses.end()
+    })
+    try {
+      for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, WAIT_STEP_MAX_MS)) {
+        const look = await this.#look(runId)
+        if (look.run !== null && isFinished(look.run.state)) return runView(look.run)
+        const leftMs = deadline - this.#clock.monotonic()
+        if (leftMs <= 0 && look.run === null) throw notSeen(runId, timeout, look.fault)
+        if (leftMs <= 0) return null
+        await pauses.begin(Math.min(pauseMs, leftMs))
+      }
+    } finally {
+      stop()
     }
   }
 

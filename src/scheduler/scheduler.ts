@@ -14,7 +14,7 @@ import { DEFAULT_RETENTION } from "../engine/pruning.ts"
 import { type Clock, systemClock } from "../runtime/clock.ts"
 import { harmlessLogger, jsonLogger, type Logger } from "../runtime/logger.ts"
 import { accepted } from "../store/refused.ts"
-import type { Store } from "../store/store.ts"
+import type { Hint, Store } from "../store/store.ts"
 import type { DeclaredSchedule } from "../task/declared-schedule.ts"
 import type { AnyTask, Task } from "../task/task.ts"
 import {
@@ -101,7 +101,8 @@ export class Scheduler {
     this.#enqueuing = new EnqueueBatches(this.#store)
     this.#parts = { clock, tasks: this.#tasks, declared: dependenciesOf(defined), ready }
     this.schedules = new Schedules({ ...this.#parts, store: this.#store })
-    this.runs = new Runs({ store: this.#store, clock, ready })
+    const onHint = (listener: (hint: Hint) => void) => this.#engine.onHint(listener)
+    this.runs = new Runs({ store: this.#store, clock, ready, onHint })
     this.journal = new Journal({ store, ready })
   }
 

@@ -300,3 +300,15 @@ test("a run that isn't there, or a store that was closed, ends the waiting at on
 
   assert.equal(fleet.clock.monotonic(), 0)
 })
+
+test("who waits in a process that runs hears of the end, and doesn't wait for the next look", async () => {
+  await using fleet = new Fleet()
+  const slow = defineTask({ name: "slow", run: () => taking(fleet.clock, "10s") })
+  const node = await fleet.started({ tasks: [slow] })
+  const { runId } = await node.enqueue(slow)
+  const waiting = node.runs.wait(runId, { timeout: "1m" })
+  const run = await fleet.until(waiting)
+
+  assert.equal(run!.state, "succeeded")
+  assert.ok(fleet.clock.now() - run!.completedAt!.getTime() <= 5, "at once")
+})
