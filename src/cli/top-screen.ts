@@ -109,7 +109,7 @@ export class TopScreen {
       await schedules.pause(id, why)
       return `Paused ${id}`
     }
-    await schedules.resume(id)
+    await schedules.resume(id, why)
     return `Resumed ${id}`
   }
 

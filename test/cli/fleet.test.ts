@@ -275,3 +275,30 @@ describe("init and config explain", () => {
     assert.deepEqual(flagged.get("config"), ["none", "--no-config"])
   })
 })
+
+describe("the journal", () => {
+  test("who did what, newest first, of all schedules or of one", async () => {
+    const shell = terminal({ isTerminal: true })
+    await shell.run("s", "create", "n", "--task", "report", "--every", "1h")
+    await shell.run("s", "create", "other", "--task", "report", "--every", "1h")
+    await shell.run("s", "pause", "n", "--reason", "holiday", "--by", "ann")
+    await shell.run("s", "resume", "n")
+
+    const all = await shell.run("journal")
+    const one = await shell.json<{ action: string; by: string; reason: string | null }[]>("journal", "n")
+    const ann = await shell.run("journal", "--by", "ann", "-o", "tsv", "--no-headers")
+    const none = await shell.run("journal", "nobody")
+
+    assert.match(all.out, /WHEN +WHAT +OF +BY +REASON +CHANGED/)
+    assert.match(
+      all.out,
+      /resumed +schedule n[\s\S]*paused +schedule n +ann +holiday[\s\S]*created +schedule n/,
+    )
+    assert.deepEqual(
+      one.map(({ action }) => action),
+      ["resumed", "paused", "created"],
+    )
+    assert.equal(ann.out.trim().split("\n").length, 1)
+    assert.match(none.err, /Nothing was done/)
+  })
+})

@@ -44,6 +44,29 @@ export const FLEET_COMMANDS: readonly CommandSpec[] = [
     load: async () => (await import("../perform/stats.ts")).showStats,
   },
   {
+    name: "journal",
+    summary: "Who did what to schedules, newest first",
+    details:
+      "With the id of a schedule, only what was done to it. Deploys are in it, and on PostgreSQL what was written by hand.",
+    args: [{ name: "id", words: "only of this schedule", isOptional: true, completes: "schedules" }],
+    options: [
+      { flags: "--by <name>", words: "only what this one did" },
+      SINCE,
+      { flags: "--until <time>", words: "only what was done before, such as 1h or today" },
+      { flags: "-n, --limit <count>", words: "at most this many (default 50)" },
+    ],
+    prints: "records",
+    needs: "store",
+    examples: [
+      ["belfry journal", "the last fifty steps"],
+      [
+        "belfry journal nightly-report --json",
+        "the history of a schedule, with what was there before and after",
+      ],
+    ],
+    load: async () => (await import("../perform/journal.ts")).showJournal,
+  },
+  {
     name: "task list",
     summary: "The tasks, with their workers and schedules",
     prints: "records",

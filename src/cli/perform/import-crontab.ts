@@ -125,7 +125,11 @@ async function apply(call: Call, ready: readonly ConvertedJob[]): Promise<void> 
         else {
           const create = options as CreateOptions<unknown>
           const paused = isPaused && { reason: "Created paused", by: call.io.user }
-          await scheduler.schedules.create(id, { ...create, paused })
+          await scheduler.schedules.create(
+            id,
+            { ...create, paused },
+            { by: call.io.user, reason: "Imported from a crontab" },
+          )
           made++
         }
         progress(index + 1, ready.length)

@@ -91,7 +91,8 @@ async function changeStored(
   { stored, changes, values }: PlannedChange,
 ): Promise<ScheduleView> {
   const ifRevision = call.flags.whole("ifRevision") ?? stored.revision
-  if (values.length > 0) return scheduler.schedules.update(stored.id, changes, { ifRevision })
+  if (values.length > 0)
+    return scheduler.schedules.update(stored.id, changes, { ifRevision, by: call.io.user })
   return stored
 }
 

@@ -49,7 +49,7 @@ export function restoreOccurrence(call: Call): Promise<undefined> {
       )
     return {
       words: `restore ${wordsOf(call, schedule, at)}`,
-      perform: () => scheduler.schedules.restore(schedule.id, at),
+      perform: () => scheduler.schedules.restore(schedule.id, at, becauseOf(call)),
     }
   })
 }

@@ -19,7 +19,7 @@ export function pauseSchedules(call: Call): Promise<undefined> {
 }
 
 export function resumeSchedules(call: Call): Promise<undefined> {
-  return steerEach(call, "resume", (scheduler, { id }) => scheduler.schedules.resume(id))
+  return steerEach(call, "resume", (scheduler, { id }) => scheduler.schedules.resume(id, becauseOf(call)))
 }
 
 export async function deleteSchedules(call: Call): Promise<undefined> {
@@ -35,7 +35,8 @@ export async function deleteSchedules(call: Call): Promise<undefined> {
       `Delete ${keys.length === 1 ? keys[0] : `${keys.length} schedules`}? Runs stay.`,
       keys.length,
     )
-    for (const key of keys) if (await scheduler.schedules.delete(key)) call.io.out(`${printable(key)}\n`)
+    for (const key of keys)
+      if (await scheduler.schedules.delete(key, becauseOf(call))) call.io.out(`${printable(key)}\n`)
     hint(call, `Deleted ${keys.length === 1 ? keys[0] : `${keys.length} schedules`}.`)
   })
   return undefined

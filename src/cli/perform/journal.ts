@@ -1,0 +1,72 @@
+import type { JournalEntryView, JournalQuery } from "../../scheduler/journal.ts"
+import { collected } from "../collected.ts"
+import type { Call } from "../command.ts"
+import { type Shown, showAll } from "../output.ts"
+import { pastTimeOf } from "../run-filter.ts"
+import { withScheduler } from "../session.ts"
+import { distanceWords, isoOrDash } from "../time-words.ts"
+
+/** Who did what, newest first. */
+export async function showJournal(call: Call): Promise<undefined> {
+  const { flags } = call
+  const limit = flags.whole("limit", { max: 100_000 }) ?? 50
+  const schedule = call.args[0]
+  const parts: { readonly [Name in keyof JournalQuery]: JournalQuery[Name] | undefined } = {
+    subject: schedule === undefined ? undefined : "schedule",
+    subjectId: schedule,
+    by: flags.text("by"),
+    since: pastTimeOf(call, "since"),
+    until: pastTimeOf(call, "until"),
+  }
+  const query = Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined))
+  await withScheduler(call, async ({ scheduler }) => {
+    const list = scheduler.journal.list({ ...query, limit: Math.min(limit, 1_000) })
+    await showAll(call, await collected(list, limit), journalRows(call))
+  })
+  return undefined
+}
+
+function journalRows(call: Call): Shown<JournalEntryView> {
+  const now = call.io.clock.now()
+  return {
+    columns: [
+      {
+        header: "WHEN",
+        text: ({ at }) => isoOrDash(at),
+        brief: ({ at }) => distanceWords(at.getTime(), now),
+      },
+      { header: "WHAT", text: ({ action }) => action },
+      {
+        header: "OF",
+        text: ({ subject, subjectId }) => `${subject} ${subjectId}`,
+        isId: true,
+        paint: () => "bold",
+      },
+      { header: "BY", text: ({ by }) => by ?? "-", brief: ({ by }) => by ?? "", isLeftOutIfEmpty: true },
+      {
+        header: "REASON",
+        text: ({ reason }) => reason ?? "-",
+        brief: ({ reason }) => reason ?? "",
+        isLeftOutIfEmpty: true,
+      },
+      { header: "CHANGED", text: changedWords, below: "cut" },
+    ],
+    nameOf: ({ id }) => id,
+    none: "Nothing was done. Look further back with --since.",
+  }
+}
+
+/** `cron: "0 3 * * *" → "0 4 * * *"`; of what was made or deleted, nothing. */
+function changedWords({ before, after }: JournalEntryView): string {
+  if (!isObject(before) || !isObject(after)) return ""
+  const parts = [...new Set([...Object.keys(before), ...Object.keys(after)])]
+  return parts.map((part) => `${part}: ${words(before[part])} → ${words(after[part])}`).join(", ")
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}
+
+function words(value: unknown): string {
+  return value === undefined || value === null ? "none" : JSON.stringify(value)
+}
