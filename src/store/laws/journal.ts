@@ -32,14 +32,15 @@ async function paged(
   page: Partial<JournalPage>,
 ): Promise<readonly string[]> {
   const found: JournalEntry[] = []
-  for (let after: JournalPage["after"] = null; ; ) {
+  for (let after: JournalPage["after"] = null; found.length < 100; ) {
     const some: readonly JournalEntry[] = await entries(store, filter, { ...page, after })
     assert.ok(some.length <= (page.limit ?? 1_000), `${some.length} were returned`)
     found.push(...some)
     const last = some.at(-1)
-    if (last === undefined) return idsOf(found)
+    if (last === undefined) break
     after = { at: last.at, id: last.id }
   }
+  return idsOf(found)
 }
 
 export const WHOLE_JOURNAL = [
