@@ -33,6 +33,6 @@ export const SECTIONS: readonly { title: string; names: readonly string[] }[] = 
   { title: "THE PROGRAM", names: ["init", "start", "config", "doctor", "migrate", "top"] },
   { title: "SCHEDULES", names: ["schedule"] },
   { title: "FILES", names: ["apply", "diff", "export", "import"] },
-  { title: "RUNS", names: ["run", "logs", "stats", "task", "worker"] },
+  { title: "RUNS", names: ["run", "logs", "stats", "task", "worker", "journal"] },
   { title: "WITHOUT A STORE", names: ["next", "explain", "lint", "completion", "version"] },
 ]
