@@ -32,8 +32,10 @@ import { wrapped } from "./wrapped-pool.ts"
 
 const DEADLINE_MS = 3_600_000
 /** One for each call, so that none of them waits for a connection. */
-const CONNECTIONS = 20
-const TABLES = ["schedules", "runs", "logs", "workers"].map((table) => `belfry.${table}`).join(", ")
+const CONNECTIONS = 25
+const TABLES = ["schedules", "runs", "logs", "workers", "documents", "journal", "statistics"]
+  .map((table) => `belfry.${table}`)
+  .join(", ")
 
 /** All that read or write a table. */
 const { now: _, ...OTHERS } = CALLS
