@@ -47,6 +47,9 @@ export const DESCRIPTION: Kind<string> = text({ min: 0, max: 4_000 })
 /** How many runs of a key or of a worker at once. PostgreSQL numbers the places of a key, and looks for a free number. */
 export const CONCURRENCY: Kind<number> = integer(1, 10_000)
 
+/** Beyond it nobody needs to know exactly how many there are, and to count on would cost more. */
+export const COUNT_MAX = 10_000
+
 /** A page of a list. */
 export const PAGE: Kind<number> = integer(1, 1_000)
 

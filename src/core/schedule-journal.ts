@@ -6,29 +6,27 @@ import { changedFields, definitionOf } from "./reconcile.ts"
 import type { Schedule, ScheduleProgress } from "./schedule.ts"
 import type { Why } from "./steer.ts"
 
-/** What the journal says of the steps of a schedule. An entry is named after the version that its step was decided on: no two have the same. */
+/**
+ * What the journal says of the steps of a schedule. An entry is named after the version that its step was decided on: no two have the
+ * same.
+ */
 
 export function createdEntry(schedule: Schedule, why: Why): NewJournalEntry {
   const name = `created ${formatInstant(schedule.createdAt)}`
-  return entryOf("created", schedule.id, name, why, null, definitionOf(schedule))
+  return entryOf(schedule.id, name, { action: "created", why, before: null, after: definitionOf(schedule) })
 }
 
 /** Only what is different; undefined if nothing is. */
 export function updatedEntry(stored: Schedule, edited: Schedule, why: Why): NewJournalEntry | undefined {
   const fields = changedFields(definitionOf(stored), definitionOf(edited))
   if (fields.length === 0) return undefined
-  return entryOf(
-    "updated",
-    stored.id,
-    `${stored.version}`,
-    why,
-    picked(stored, fields),
-    picked(edited, fields),
-  )
+  const [before, after] = [picked(stored, fields), picked(edited, fields)]
+  return entryOf(stored.id, `${stored.version}`, { action: "updated", why, before, after })
 }
 
 export function deletedEntry(stored: Schedule, why: Why): NewJournalEntry {
-  return entryOf("deleted", stored.id, `${stored.version}`, why, definitionOf(stored), null)
+  const before = definitionOf(stored)
+  return entryOf(stored.id, `${stored.version}`, { action: "deleted", why, before, after: null })
 }
 
 /** A step such as a pause: what it changes of how far the schedule has come. */
@@ -39,8 +37,9 @@ export function steeredEntry(
   why: Why,
 ): NewJournalEntry {
   const fields = STEERED.filter((field) => !isSame(schedule[field], progress?.[field] ?? null))
+  const before = picked(schedule, fields)
   const after = progress === null ? null : picked(progress, fields)
-  return entryOf(action, schedule.id, `${schedule.version}`, why, picked(schedule, fields), after)
+  return entryOf(schedule.id, `${schedule.version}`, { action, why, before, after })
 }
 
 const STEERED: readonly (keyof ScheduleProgress)[] = ["nextRunAt", "overrides", "paused", "finishedAt"]
@@ -53,21 +52,21 @@ function picked(from: object, fields: readonly string[]): object {
   return Object.fromEntries(fields.map((field) => [field, (from as Record<string, unknown>)[field]]))
 }
 
-function entryOf(
-  action: string,
-  id: string,
-  name: string,
-  { by, reason }: Why,
-  before: object | null,
-  after: object | null,
-): NewJournalEntry {
+interface Told {
+  readonly action: string
+  readonly why: Why
+  readonly before: object | null
+  readonly after: object | null
+}
+
+function entryOf(scheduleId: string, name: string, { action, why, before, after }: Told): NewJournalEntry {
   return {
-    id: `schedule ${id} ${name}`,
+    id: `schedule ${scheduleId} ${name}`,
     action,
     subject: "schedule",
-    subjectId: id,
-    by,
-    reason,
+    subjectId: scheduleId,
+    by: why.by,
+    reason: why.reason,
     before: kept(before),
     after: kept(after),
   }

@@ -3,7 +3,7 @@ import { type Duration, formatDuration } from "../core/duration.ts"
 import { BelfryError } from "../core/errors.ts"
 import { SECOND } from "../core/instant.ts"
 import { choice, duration, instant, integer, oneOrMore, part, remark, required } from "../core/kinds.ts"
-import { LOOKUP, PAGE, taskOr } from "../core/limits.ts"
+import { COUNT_MAX, LOOKUP, PAGE, taskOr } from "../core/limits.ts"
 import type { When } from "../core/options.ts"
 import {
   cancel,
@@ -92,8 +92,6 @@ const WAIT = { timeout: duration() }
 const BECAUSE = { reason: remark, by: remark } satisfies Record<keyof Because, Kind<unknown>>
 
 const TRIES = 20
-/** Beyond it nobody needs to know exactly, and it would cost more. */
-const COUNT_MAX = 10_000
 /** Somebody who waits for long needn't know to the millisecond. */
 const WAIT_STEP_MAX_MS = 1_000
 

@@ -1,18 +1,16 @@
-import { type Checked, checked, checkedValue } from "../core/checked.ts"
-import { defineSchedule, newSchedule, newScheduleDueNow } from "../core/definition.ts"
+import { checked, checkedValue } from "../core/checked.ts"
+import { defineSchedule } from "../core/definition.ts"
 import type { Dependencies } from "../core/dependency-cycles.ts"
 import { BelfryError } from "../core/errors.ts"
-import { formatInstant, type Instant } from "../core/instant.ts"
-import { describeTriggers } from "../core/new-run.ts"
+import { COUNT_MAX } from "../core/limits.ts"
 import type { When } from "../core/options.ts"
-import { NO_FACTS } from "../core/plan.ts"
 import { checkId, scheduleDoor } from "../core/policies.ts"
 import type { Schedule } from "../core/schedule.ts"
 import { createdEntry } from "../core/schedule-journal.ts"
 import type { ScheduleState } from "../core/schedule-state.ts"
-import { move, pause, reschedule, restore, resume, skip, type Why } from "../core/steer.ts"
+import { move, pause, reschedule, restore, resume, skip } from "../core/steer.ts"
 import type { Clock } from "../runtime/clock.ts"
-import type { ScheduleFilter, Store } from "../store/store.ts"
+import type { Store } from "../store/store.ts"
 import type { AnyTask } from "../task/task.ts"
 import { type BackfillPlan, doBackfill, planAgain, planBackfill } from "./backfill.ts"
 import { deleteSchedule, editSchedule, requireSchedule, type Step, steerSchedule } from "./change-schedule.ts"
@@ -29,6 +27,7 @@ import {
   SCHEDULE_CHANGES,
   type ScheduleChanges,
 } from "./schedule-options.ts"
+import { scheduleToCreate } from "./schedule-to-create.ts"
 import {
   BACKFILL_OPTIONS,
   BACKFILL_PLAN,
@@ -47,6 +46,7 @@ import {
   SCHEDULE_FILTER,
   SCHEDULE_QUERY,
   type ScheduleQuery,
+  scheduleFilterOf,
   UPDATE_BASE,
   whyOf,
 } from "./steering-options.ts"
@@ -104,12 +104,7 @@ export class Schedules {
     const about = { id, task: given.task, payload, owner: null, release: 0, now }
     const definition = defineSchedule(rest, about)
     await checkDependencies(this.#store, id, definition, { stored: null, declared: this.#declared })
-    const made = given.startImmediately
-      ? newScheduleDueNow(id, definition, now)
-      : newSchedule(id, definition, now)
-    const { paused = null } = given
-    const schedule = paused === null ? made : pausedFromTheStart(made, { ...NO_PAUSE, ...paused }, now)
-    if (schedule.finishedAt !== null) throw nothingToCome(schedule, now)
+    const schedule = scheduleToCreate(id, definition, given, now)
     const view = await this.#viewer()
     const swap = await this.#store.putSchedule(schedule, null, createdEntry(schedule, why))
     if (swap.outcome === "done") return view(schedule)
@@ -141,7 +136,11 @@ export class Schedules {
         // Once, however many pages are read.
         if (view === null || after === first) view = await this.#viewer()
         const shown = view
-        const found = await this.#store.findSchedules(filterOf(given), { orderBy: order, after, limit: size })
+        const found = await this.#store.findSchedules(scheduleFilterOf(given), {
+          orderBy: order,
+          after,
+          limit: size,
+        })
         return found.map((schedule) => ({ schedule, shown }))
       },
       placeOf: ({ schedule }) => ({ at: order === "id" ? null : schedule[order], id: schedule.id }),
@@ -155,7 +154,7 @@ export class Schedules {
   ): Promise<Readonly<Record<ScheduleState, number>>> {
     const given = checked(query, SCHEDULE_FILTER, doorOf("count"))
     await this.#ready()
-    return (await this.#store.count({ schedules: filterOf(given), limit: COUNT_MAX })).schedules
+    return (await this.#store.count({ schedules: scheduleFilterOf(given), limit: COUNT_MAX })).schedules
   }
 
   /** Changes only what is named; the next occurrence moves only if what is changed says when. */
@@ -330,37 +329,4 @@ export class Schedules {
     const [offered, now] = [await this.#workers.offeredTasks(), await this.#store.now()]
     return (schedule) => scheduleView(schedule, offered, now)
   }
-}
-
-const NO_PAUSE = { until: null, reason: null, by: null }
-
-function pausedFromTheStart(made: Schedule, about: Why & { until: Instant | null }, now: Instant): Schedule {
-  return { ...made, ...pause(made, about, NO_FACTS, now)?.progress }
-}
-
-/** Beyond it nobody needs to know exactly, and it would cost more. */
-const COUNT_MAX = 10_000
-
-function filterOf(given: Checked<typeof SCHEDULE_FILTER>): ScheduleFilter {
-  const { owner, task, tag, state, text, idPrefix } = given
-  return {
-    ...(owner === undefined ? {} : { owner }),
-    ...(task === undefined ? {} : { task }),
-    ...(tag === undefined ? {} : { tag }),
-    ...(state === undefined ? {} : { states: state }),
-    ...(text === undefined ? {} : { text }),
-    ...(idPrefix === undefined ? {} : { idPrefix }),
-  }
-}
-
-/** Such a schedule would never do anything: by what it is over is said. */
-function nothingToCome({ id, triggers, endsAt }: Schedule, now: Instant): BelfryError {
-  const isEnded = endsAt !== null && endsAt <= now
-  const over = isEnded ? `endsAt ${formatInstant(endsAt)}` : describeTriggers(triggers)
-  const single = triggers.every(({ kind }) => kind === "at") ? "at" : "triggers"
-  return new BelfryError(
-    "BELFRY_SCHEDULE_INVALID",
-    `Schedule "${id}" has no occurrence to come: ${over} has passed.`,
-    { details: { id, option: isEnded ? "endsAt" : single } },
-  )
 }

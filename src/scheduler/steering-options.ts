@@ -1,4 +1,4 @@
-import { checked, checkedValue, type Door, type Kind } from "../core/checked.ts"
+import { type Checked, checked, checkedValue, type Door, type Kind } from "../core/checked.ts"
 import { SCHEDULE_OPTIONS } from "../core/definition.ts"
 import type { ErrorCode } from "../core/errors.ts"
 import type { Instant } from "../core/instant.ts"
@@ -21,6 +21,7 @@ import { CONCURRENCY, LOOKUP, PAGE, TASK_NAME, taskOr } from "../core/limits.ts"
 import type { ScheduleOptions, When } from "../core/options.ts"
 import { SCHEDULE_STATES, type ScheduleState } from "../core/schedule-state.ts"
 import type { Why } from "../core/steer.ts"
+import type { ScheduleFilter } from "../store/store.ts"
 import type { PayloadOption } from "../task/declared-schedule.ts"
 import type { AnyTask, Task } from "../task/task.ts"
 import { BACKFILL_MAX, type BackfillRange } from "./backfill.ts"
@@ -167,4 +168,16 @@ export function countOf(count: number | undefined, method: string): number | und
 export function whyOf(because: Because, method: string): Why {
   const { reason = null, by = null } = checked(because, BECAUSE, doorOf(method))
   return { reason, by }
+}
+
+export function scheduleFilterOf(given: Checked<typeof SCHEDULE_FILTER>): ScheduleFilter {
+  const { owner, task, tag, state, text, idPrefix } = given
+  return {
+    ...(owner === undefined ? {} : { owner }),
+    ...(task === undefined ? {} : { task }),
+    ...(tag === undefined ? {} : { tag }),
+    ...(state === undefined ? {} : { states: state }),
+    ...(text === undefined ? {} : { text }),
+    ...(idPrefix === undefined ? {} : { idPrefix }),
+  }
 }

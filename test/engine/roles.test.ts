@@ -1,6 +1,8 @@
 import assert from "node:assert/strict"
 import { test } from "vitest"
+import { DAY } from "../../src/core/instant.ts"
 import { defineTask } from "../../src/index.ts"
+import type { PruneRequest, Store } from "../../src/store/store.ts"
 import { collectedLog } from "../support/collected-log.ts"
 import { faultyStore } from "../support/faulty-store.ts"
 import { Fleet } from "../support/fleet.ts"
@@ -114,4 +116,22 @@ test("retention keeps the newest runs of each schedule whatever their age", asyn
 
   const runs = (await node.runs.list({ limit: 1_000 })).items
   assert.ok(runs.length >= 12 && runs.length <= 12 + 16, `${runs.length} runs are kept`)
+})
+
+test("the journal is kept for 400 days, whatever the retention of runs", async () => {
+  await using fleet = new Fleet()
+  const asked: PruneRequest[] = []
+  const store: Store = {
+    ...fleet.store,
+    prune(request) {
+      asked.push(request)
+      return fleet.store.prune(request)
+    },
+  }
+  await fleet.started({ store, tasks: [task], retention: { age: "1h", perSchedule: 0 } })
+
+  await fleet.advance("3h")
+
+  assert.ok(asked.length > 0)
+  assert.ok(asked.every(({ journalOlderThanMs }) => journalOlderThanMs === 400 * DAY))
 })

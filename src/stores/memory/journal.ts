@@ -2,6 +2,7 @@ import type { Instant } from "../../core/instant.ts"
 import type { JournalEntry, NewJournalEntry } from "../../core/journal.ts"
 import type { JournalFilter, JournalPage } from "../../store/store.ts"
 import { jsonText } from "../shared/apart.ts"
+import { isWantedEntry } from "../shared/journal-filter.ts"
 
 export class Journal {
   readonly #entries = new Map<string, JournalEntry>()
@@ -21,7 +22,7 @@ export class Journal {
     const direction = order === "newest" ? -1 : 1
     const compare = (a: Place, b: Place) => direction * compareEntries(a, b)
     return [...this.#entries.values()]
-      .filter((entry) => isWanted(entry, filter) && isWithin(entry, page))
+      .filter((entry) => isWantedEntry(entry, filter) && isWithin(entry, page))
       .filter((entry) => after === null || compare(entry, after) > 0)
       .sort(compare)
       .slice(0, limit)
@@ -39,15 +40,6 @@ type Place = Pick<JournalEntry, "at" | "id">
 function compareEntries(a: Place, b: Place): number {
   if (a.at !== b.at) return a.at - b.at
   return a.id === b.id ? 0 : a.id < b.id ? -1 : 1
-}
-
-function isWanted(entry: JournalEntry, { subject, subjectId, actions, by }: JournalFilter): boolean {
-  return (
-    (subject === undefined || entry.subject === subject) &&
-    (subjectId === undefined || entry.subjectId === subjectId) &&
-    (actions === undefined || actions.includes(entry.action)) &&
-    (by === undefined || entry.by === by)
-  )
 }
 
 function isWithin({ at }: JournalEntry, { from, until }: JournalPage): boolean {

@@ -25,7 +25,7 @@ export class EndedHints {
     this.#rest()
   }
 
-  /** What is owed is told: whoever performs one run and ends is heard. */
+  /** What is owed is told, if the store still can: like every hint it may be lost. */
   close(): void {
     this.#stopTimer?.()
     this.#stopTimer = null

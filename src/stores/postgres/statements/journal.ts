@@ -18,7 +18,6 @@ const ENTRY: readonly ListColumn<NewJournalEntry>[] = [
   ["before_value", "text", ({ before }) => jsonText(before)],
   ["after_value", "text", ({ after }) => jsonText(after)],
 ]
-export const ENTRY_PARAMETERS = ENTRY.length
 
 /** An insert of entries that come as lists; the parameters begin at `first`. `among` says which of them, by their place. */
 export const insertEntries = (first: number, among = "") => `

@@ -2,6 +2,7 @@ import type { Instant } from "../../../core/instant.ts"
 import type { JournalEntry, NewJournalEntry } from "../../../core/journal.ts"
 import { storedJson } from "../../../core/json.ts"
 import type { AppendAnswer, JournalFilter, JournalPage } from "../../../store/store.ts"
+import { isWantedEntry } from "../../shared/journal-filter.ts"
 import type { Connection } from "../connection.ts"
 import { entryArgs, entryListOf } from "../entry-args.ts"
 import { ENTRY_ARGS, JOURNAL } from "../lua/journal.ts"
@@ -98,7 +99,7 @@ export async function readJournal(
     const place = after === null ? ["", ""] : [after.at, after.id]
     const bounds = [numberOrNone(from ?? null), numberOrNone(until ?? null)]
     const rows = await connection.run<readonly EntryRow[]>(READ, [list, order, ...place, ...bounds, READ_MAX])
-    const wanted = rows.map(entryOf).filter((entry) => isWanted(entry, filter))
+    const wanted = rows.map(entryOf).filter((entry) => isWantedEntry(entry, filter))
     found.push(...wanted.slice(0, limit - found.length))
     const last = rows.at(-1)
     if (last === undefined || rows.length < READ_MAX) break
@@ -126,15 +127,6 @@ function saidIn(text: string | null): Partial<NewJournalEntry> {
   } catch {
     return {}
   }
-}
-
-function isWanted(entry: JournalEntry, { subject, subjectId, actions, by }: JournalFilter): boolean {
-  return (
-    (subject === undefined || entry.subject === subject) &&
-    (subjectId === undefined || entry.subjectId === subjectId) &&
-    (actions === undefined || actions.includes(entry.action)) &&
-    (by === undefined || entry.by === by)
-  )
 }
 
 // Arguments: how old, how many at most.

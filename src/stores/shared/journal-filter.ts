@@ -1,0 +1,15 @@
+import type { JournalEntry } from "../../core/journal.ts"
+import type { JournalFilter } from "../../store/store.ts"
+
+/** For those who have entries in memory. */
+export function isWantedEntry(
+  entry: JournalEntry,
+  { subject, subjectId, actions, by }: JournalFilter,
+): boolean {
+  return (
+    (subject === undefined || entry.subject === subject) &&
+    (subjectId === undefined || entry.subjectId === subjectId) &&
+    (actions === undefined || actions.includes(entry.action)) &&
+    (by === undefined || entry.by === by)
+  )
+}
