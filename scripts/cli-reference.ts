@@ -1,16 +1,16 @@
 /** Writes docs/reference/cli.md from the table of commands: `npx tsx scripts/cli-reference.ts`. A test keeps it so. */
 import { writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
+import { COMMANDS, SECTIONS } from "../src/cli/commands.ts"
+import { EXIT_WORDS } from "../src/cli/exit-codes.ts"
 import {
   COMMON_OPTIONS,
   type CommandSpec,
   type OptionSpec,
   RECORD_OPTIONS,
   STORE_OPTIONS,
-} from "../src/cli/command.ts"
-import { COMMANDS, SECTIONS } from "../src/cli/commands.ts"
-import { EXIT_WORDS } from "../src/cli/exit-codes.ts"
-import { usageOf } from "../src/cli/help.ts"
+} from "../src/cli/parsing/command.ts"
+import { usageOf } from "../src/cli/parsing/help.ts"
 
 export const REFERENCE = fileURLToPath(new URL("../docs/reference/cli.md", import.meta.url))
 

@@ -1,7 +1,7 @@
 /** Writes docs/reference/configuration.md from the table of settings: `npx tsx scripts/config-reference.ts`. A test keeps it so. */
 import { writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import { SETTINGS } from "../src/cli/config-settings.ts"
+import { SETTINGS } from "../src/cli/files/config-settings.ts"
 
 export const CONFIG_REFERENCE = fileURLToPath(new URL("../docs/reference/configuration.md", import.meta.url))
 

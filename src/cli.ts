@@ -7,7 +7,7 @@ const { enableCompileCache } = (process.getBuiltinModule?.("node:module") ?? {})
 }
 enableCompileCache?.()
 
-const [{ main }, { processIo }] = await Promise.all([import("./cli/main.ts"), import("./cli/io.ts")])
+const [{ main }, { processIo }] = await Promise.all([import("./cli/main.ts"), import("./cli/terminal/io.ts")])
 
 process.exitCode = await main(process.argv.slice(2), processIo())
 

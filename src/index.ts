@@ -14,18 +14,25 @@ export type { Role } from "./engine/engine.ts"
 export type { ClaimedWork, EventName, Hooks, Listener, RunEvent } from "./engine/events.ts"
 export type { Clock } from "./runtime/clock.ts"
 export { jsonLogger, type Logger, silentLogger } from "./runtime/logger.ts"
-export type { BackfillPlan } from "./scheduler/backfill.ts"
 export type { ReconcileReport } from "./scheduler/declared.ts"
-export type { Enqueued, EnqueueOptions, RunOptions } from "./scheduler/enqueue.ts"
 export type { Journal, JournalEntryView, JournalQuery } from "./scheduler/journal.ts"
-export type { LedgerEntry, LedgerPage } from "./scheduler/ledger.ts"
 export type { Listing, Page } from "./scheduler/listing.ts"
-export type { OccurrenceView } from "./scheduler/preview.ts"
-export type { RunQuery, Runs } from "./scheduler/runs.ts"
-export type { ScheduleChanges } from "./scheduler/schedule-options.ts"
+export type { Enqueued, EnqueueOptions, RunOptions } from "./scheduler/runs/enqueue.ts"
+export type { RunQuery, Runs } from "./scheduler/runs/runs.ts"
 export { createScheduler, type Scheduler } from "./scheduler/scheduler.ts"
 export type { SchedulerOptions, StartOptions } from "./scheduler/scheduler-options.ts"
-export type { Schedules } from "./scheduler/schedules.ts"
+export type { BackfillPlan } from "./scheduler/schedules/backfill.ts"
+export type { LedgerEntry, LedgerPage } from "./scheduler/schedules/ledger.ts"
+export type { OccurrenceView } from "./scheduler/schedules/preview.ts"
+export type { ScheduleChanges } from "./scheduler/schedules/schedule-options.ts"
+export type { Schedules } from "./scheduler/schedules/schedules.ts"
+export type {
+  BackfillOptions,
+  Because,
+  CreateOptions,
+  ScheduleQuery,
+} from "./scheduler/schedules/steering-options.ts"
+export type { TriggerNowOptions, TriggerNowResult } from "./scheduler/schedules/trigger.ts"
 export type {
   MeasureView,
   RunStatistics,
@@ -33,8 +40,6 @@ export type {
   StatisticsSpanName,
   StatisticsView,
 } from "./scheduler/statistics.ts"
-export type { BackfillOptions, Because, CreateOptions, ScheduleQuery } from "./scheduler/steering-options.ts"
-export type { TriggerNowOptions, TriggerNowResult } from "./scheduler/trigger.ts"
 export type {
   AttemptView,
   LogLineView,

@@ -1,4 +1,3 @@
-import type { CommandSpec } from "./command.ts"
 import { FILE_COMMANDS } from "./commands/files.ts"
 import { FLEET_COMMANDS } from "./commands/fleet.ts"
 import { OFFLINE_COMMANDS } from "./commands/offline.ts"
@@ -6,6 +5,7 @@ import { PROGRAM_COMMANDS } from "./commands/program.ts"
 import { RUN_COMMANDS } from "./commands/runs.ts"
 import { SCHEDULE_COMMANDS } from "./commands/schedules.ts"
 import { STEERING_COMMANDS } from "./commands/steering.ts"
+import type { CommandSpec } from "./parsing/command.ts"
 
 /** Every command there is. */
 export const COMMANDS: readonly CommandSpec[] = [

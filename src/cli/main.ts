@@ -1,12 +1,12 @@
 import { CommanderError } from "commander"
-import { withColourChoice } from "./colour-choice.ts"
 import { EXIT, type ExitCode } from "./exit-codes.ts"
-import type { Io } from "./io.ts"
-import { meantCommands } from "./meant-command.ts"
-import { printable, printableJson } from "./printable.ts"
-import { programOf } from "./program.ts"
+import { meantCommands } from "./parsing/meant-command.ts"
+import { programOf } from "./parsing/program.ts"
+import { withColourChoice } from "./printing/colour-choice.ts"
+import { printable, printableJson } from "./printing/printable.ts"
+import { paintFor } from "./printing/table.ts"
 import { type Problem, problemOf } from "./refusal.ts"
-import { paintFor } from "./table.ts"
+import type { Io } from "./terminal/io.ts"
 
 /** The whole program: reads the arguments, does one command, says what went wrong. Resolves with the exit code. */
 export async function main(typed: readonly string[], world: Io): Promise<number> {

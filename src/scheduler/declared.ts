@@ -11,9 +11,9 @@ import type { Logger } from "../runtime/logger.ts"
 import type { FireAnswer, SchedulePage, Store, Swap } from "../store/store.ts"
 import type { DeclaredSchedule } from "../task/declared-schedule.ts"
 import { validatePayload } from "../task/payload.ts"
-import { findSchedule, TRIES, tooManyTries, tryEdit } from "./change-schedule.ts"
-import { checkDeclaredDependencies, cyclesWithStored } from "./dependencies.ts"
-import { checkTakesPayload } from "./payload-check.ts"
+import { findSchedule, TRIES, tooManyTries, tryEdit } from "./schedules/change-schedule.ts"
+import { checkDeclaredDependencies, cyclesWithStored } from "./schedules/dependencies.ts"
+import { checkTakesPayload } from "./schedules/payload-check.ts"
 
 /** What happened, or would happen, to the stored schedules of an owner. */
 export interface ReconcileReport {

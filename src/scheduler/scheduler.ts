@@ -24,19 +24,18 @@ import {
   type ReconcileReport,
   reconcileDeclared,
 } from "./declared.ts"
-import { dependenciesOf, missingAmong } from "./dependencies.ts"
+import { withOwnHints } from "./hinting-store.ts"
+import { Journal } from "./journal.ts"
+import { type Listing, listing } from "./listing.ts"
 import {
   type EnqueueArguments,
   type Enqueued,
   type EnqueueOptions,
   newRunFor,
   newRunsFor,
-} from "./enqueue.ts"
-import { EnqueueBatches } from "./enqueue-batches.ts"
-import { withOwnHints } from "./hinting-store.ts"
-import { Journal } from "./journal.ts"
-import { type Listing, listing } from "./listing.ts"
-import { Runs } from "./runs.ts"
+} from "./runs/enqueue.ts"
+import { EnqueueBatches } from "./runs/enqueue-batches.ts"
+import { Runs } from "./runs/runs.ts"
 import {
   checkedSchedulerOptions,
   doorOf,
@@ -49,7 +48,8 @@ import {
   type StartOptions,
   WORKERS_PAGE,
 } from "./scheduler-options.ts"
-import { Schedules } from "./schedules.ts"
+import { dependenciesOf, missingAmong } from "./schedules/dependencies.ts"
+import { Schedules } from "./schedules/schedules.ts"
 import { readStatistics, type StatisticsQuery, type StatisticsView } from "./statistics.ts"
 import type { WorkerView } from "./views.ts"
 import { type Parts, WithinTransaction } from "./within.ts"

@@ -4,8 +4,8 @@ import type { Clock } from "../runtime/clock.ts"
 import { accepted } from "../store/refused.ts"
 import { isTransactional, type Store } from "../store/store.ts"
 import type { AnyTask, Task } from "../task/task.ts"
-import { type EnqueueArguments, type Enqueued, type EnqueueOptions, newRunsFor } from "./enqueue.ts"
-import { Schedules } from "./schedules.ts"
+import { type EnqueueArguments, type Enqueued, type EnqueueOptions, newRunsFor } from "./runs/enqueue.ts"
+import { Schedules } from "./schedules/schedules.ts"
 
 /** What can be done inside a transaction of the caller's own: it is there with their commit, or not at all. */
 export class WithinTransaction {

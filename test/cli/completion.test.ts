@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { chmodSync, existsSync, writeFileSync } from "node:fs"
 import { beforeAll, describe, test } from "vitest"
-import { ASKING } from "../../src/cli/completion-words.ts"
+import { ASKING } from "../../src/cli/completion/completion-words.ts"
 import { run } from "../support/server-programs.ts"
 import { type Shell, shellProgram } from "../support/shells.ts"
 import { terminal } from "./support.ts"

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict"
 import { describe, test } from "vitest"
-import { COMMON_OPTIONS, RECORD_OPTIONS, STORE_OPTIONS } from "../../src/cli/command.ts"
 import { COMMANDS, GROUPS } from "../../src/cli/commands.ts"
-import { SETTINGS } from "../../src/cli/config-settings.ts"
+import { SETTINGS } from "../../src/cli/files/config-settings.ts"
+import { COMMON_OPTIONS, RECORD_OPTIONS, STORE_OPTIONS } from "../../src/cli/parsing/command.ts"
 import { ERRORS } from "../../src/core/errors.ts"
 import { terminal } from "./support.ts"
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { describe, test } from "vitest"
-import { keysIn, press, TOP_START, type TopRow, type TopState } from "../../src/cli/top-keys.ts"
+import { keysIn, press, TOP_START, type TopRow, type TopState } from "../../src/cli/top/top-keys.ts"
 import type { RunView, ScheduleView } from "../../src/index.ts"
 import { type Terminal, terminal } from "./support.ts"
 

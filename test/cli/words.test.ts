@@ -1,9 +1,9 @@
 import assert from "node:assert/strict"
 import { describe, test } from "vitest"
-import { cutTo, printable, printableJson, printableLines, widthOf } from "../../src/cli/printable.ts"
-import { formatTable, formatTsv, paintFor } from "../../src/cli/table.ts"
-import { bothWords, distanceWords, spanWords, zonedWords } from "../../src/cli/time-words.ts"
-import { parseTime } from "../../src/cli/times.ts"
+import { parseTime } from "../../src/cli/parsing/times.ts"
+import { cutTo, printable, printableJson, printableLines, widthOf } from "../../src/cli/printing/printable.ts"
+import { formatTable, formatTsv, paintFor } from "../../src/cli/printing/table.ts"
+import { bothWords, distanceWords, spanWords, zonedWords } from "../../src/cli/printing/time-words.ts"
 
 const NOW = Date.parse("2026-03-27T12:00:00Z")
 const at = (text: string, zone = "Europe/Berlin") =>

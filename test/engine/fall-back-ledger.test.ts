@@ -1,8 +1,8 @@
 import assert from "node:assert/strict"
 import { describe, test } from "vitest"
 import { defineTask } from "../../src/index.ts"
-import type { LedgerEntry } from "../../src/scheduler/ledger.ts"
 import type { Scheduler } from "../../src/scheduler/scheduler.ts"
+import type { LedgerEntry } from "../../src/scheduler/schedules/ledger.ts"
 import type { Store } from "../../src/store/store.ts"
 import { Fleet, taking } from "../support/fleet.ts"
 

@@ -1,5 +1,5 @@
-import type { Schedules } from "../../src/scheduler/schedules.ts"
-import type { CreateOptions } from "../../src/scheduler/steering-options.ts"
+import type { Schedules } from "../../src/scheduler/schedules/schedules.ts"
+import type { CreateOptions } from "../../src/scheduler/schedules/steering-options.ts"
 import type { DeclaredSchedule } from "../../src/task/declared-schedule.ts"
 import { type AnyTask, defineTask } from "../../src/task/task.ts"
 import type { TaskContext } from "../../src/task/task-context.ts"

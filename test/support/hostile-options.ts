@@ -1,11 +1,11 @@
 import assert from "node:assert/strict"
 import { BelfryError, createScheduler, defineTask, type Scheduler, silentLogger } from "belfry"
 import type { Store } from "belfry/store"
-import { ENQUEUE_OPTIONS } from "../../src/scheduler/enqueue.ts"
-import { LEDGER_PAGE } from "../../src/scheduler/ledger.ts"
-import { LOG_PAGE, RUN_QUERY } from "../../src/scheduler/runs.ts"
-import { SCHEDULE_CHANGES } from "../../src/scheduler/schedule-options.ts"
+import { ENQUEUE_OPTIONS } from "../../src/scheduler/runs/enqueue.ts"
+import { LOG_PAGE, RUN_QUERY } from "../../src/scheduler/runs/runs.ts"
 import { RECONCILE_OPTIONS, WORKERS_PAGE } from "../../src/scheduler/scheduler-options.ts"
+import { LEDGER_PAGE } from "../../src/scheduler/schedules/ledger.ts"
+import { SCHEDULE_CHANGES } from "../../src/scheduler/schedules/schedule-options.ts"
 import {
   BACKFILL_OPTIONS,
   BECAUSE,
@@ -15,8 +15,8 @@ import {
   PREVIEW_OPTIONS,
   SCHEDULE_QUERY,
   UPDATE_BASE,
-} from "../../src/scheduler/steering-options.ts"
-import { TRIGGER_NOW_OPTIONS } from "../../src/scheduler/trigger.ts"
+} from "../../src/scheduler/schedules/steering-options.ts"
+import { TRIGGER_NOW_OPTIONS } from "../../src/scheduler/schedules/trigger.ts"
 
 /** Values that nobody means, for every option of every door. Each is refused by name, or kept as it is. */
 

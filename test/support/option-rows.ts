@@ -1,12 +1,11 @@
 import type { Kind, OptionTable } from "../../src/core/checked.ts"
 import { LOCK_OPTIONS } from "../../src/lock/locks.ts"
 import { JSON_LOGGER_OPTIONS } from "../../src/runtime/logger.ts"
-import { ENQUEUE_OPTIONS } from "../../src/scheduler/enqueue.ts"
 import { JOURNAL_QUERY } from "../../src/scheduler/journal.ts"
-import { LEDGER_PAGE } from "../../src/scheduler/ledger.ts"
-import { LOG_PAGE, RUN_QUERY } from "../../src/scheduler/runs.ts"
+import { ENQUEUE_OPTIONS } from "../../src/scheduler/runs/enqueue.ts"
+import { LOG_PAGE, RUN_QUERY } from "../../src/scheduler/runs/runs.ts"
 import { SCHEDULER_OPTIONS } from "../../src/scheduler/scheduler-options.ts"
-import { STATISTICS_QUERY } from "../../src/scheduler/statistics.ts"
+import { LEDGER_PAGE } from "../../src/scheduler/schedules/ledger.ts"
 import {
   BACKFILL_OPTIONS,
   CREATE_OPTIONS,
@@ -15,8 +14,9 @@ import {
   PREVIEW_OPTIONS,
   SCHEDULE_QUERY,
   UPDATE_BASE,
-} from "../../src/scheduler/steering-options.ts"
-import { TRIGGER_NOW_OPTIONS } from "../../src/scheduler/trigger.ts"
+} from "../../src/scheduler/schedules/steering-options.ts"
+import { TRIGGER_NOW_OPTIONS } from "../../src/scheduler/schedules/trigger.ts"
+import { STATISTICS_QUERY } from "../../src/scheduler/statistics.ts"
 import { POSTGRES_LOCKS_OPTIONS, POSTGRES_OPTIONS } from "../../src/stores/postgres/options.ts"
 import { REDIS_LOCKS_OPTIONS, REDIS_STORE_OPTIONS } from "../../src/stores/redis/options.ts"
 import { SQLITE_OPTIONS } from "../../src/stores/sqlite/options.ts"

@@ -1,4 +1,4 @@
-import { type CommandSpec, DRY_RUN, YES } from "../command.ts"
+import { type CommandSpec, DRY_RUN, YES } from "../parsing/command.ts"
 
 const FILE = {
   flags: "-f, --file <path>",

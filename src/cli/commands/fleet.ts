@@ -1,4 +1,4 @@
-import { BY, type CommandSpec, DRY_RUN } from "../command.ts"
+import { BY, type CommandSpec, DRY_RUN } from "../parsing/command.ts"
 
 const SINCE = { flags: "--since <time>", words: "how far back, such as 10m or yesterday" } as const
 const TASK = { name: "name", words: "the task's name" } as const

@@ -1,4 +1,12 @@
-import { type CommandSpec, ICS, IGNORE, JSON_OUTPUT, NO_HEADERS, OUTPUT, STORE_OPTIONS } from "../command.ts"
+import {
+  type CommandSpec,
+  ICS,
+  IGNORE,
+  JSON_OUTPUT,
+  NO_HEADERS,
+  OUTPUT,
+  STORE_OPTIONS,
+} from "../parsing/command.ts"
 
 const EXPRESSION = { name: "expression", words: "a cron expression, in quotes", isOptional: true } as const
 const TZ = {

@@ -1,4 +1,4 @@
-import { type CommandSpec, DRY_RUN, IGNORE, type OptionSpec } from "../command.ts"
+import { type CommandSpec, DRY_RUN, IGNORE, type OptionSpec } from "../parsing/command.ts"
 
 const START_OPTIONS: readonly OptionSpec[] = [
   { flags: "--concurrency <count>", words: "how many runs at once (default 10)" },

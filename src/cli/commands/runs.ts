@@ -1,5 +1,5 @@
 import { RUN_STATES } from "../../core/run-states.ts"
-import { BY, type CommandSpec, DRY_RUN, type OptionSpec, REASON, YES } from "../command.ts"
+import { BY, type CommandSpec, DRY_RUN, type OptionSpec, REASON, YES } from "../parsing/command.ts"
 
 const ID = { name: "id", words: "the run's id, or the beginning of it", completes: "runs" } as const
 const IDS = { ...ID, name: "ids", words: "the runs' ids, or their beginnings", isMany: true } as const

@@ -1,4 +1,4 @@
-import { BY, type CommandSpec, DRY_RUN, type OptionSpec, REASON, YES } from "../command.ts"
+import { BY, type CommandSpec, DRY_RUN, type OptionSpec, REASON, YES } from "../parsing/command.ts"
 
 const KEY = { name: "key", words: "the schedule's key", completes: "schedules" } as const
 const KEYS = { ...KEY, name: "keys", words: "the schedules' keys", isMany: true } as const

@@ -1,8 +1,8 @@
 import { extname } from "node:path"
-import { codeText } from "../code-text.ts"
 import { EXIT } from "../exit-codes.ts"
+import { codeText } from "../printing/code-text.ts"
+import { yamlText } from "../printing/yaml-text.ts"
 import { Refusal } from "../refusal.ts"
-import { yamlText } from "../yaml-text.ts"
 import type { ConvertedJob } from "./converted-job.ts"
 
 /** The jobs as a configuration of the stand-alone program, in the form that the file's name asks for. */

@@ -1,8 +1,8 @@
 import type { Config } from "../../config.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
-import { hasUnsafe, printable } from "../printable.ts"
-import { problemIn } from "../schedule-problem.ts"
-import { statusOf } from "../schedule-rows.ts"
+import { problemIn } from "../checks/schedule-problem.ts"
+import { hasUnsafe, printable } from "../printing/printable.ts"
+import { statusOf } from "../printing/schedule-rows.ts"
 
 /** Schedules as a crontab. What a crontab can't say stands there as a comment with the reason, so that nothing is lost unseen. */
 export function crontabText(schedules: readonly ScheduleView[], config: Config): string {

@@ -1,6 +1,6 @@
-import type { Call } from "../command.ts"
-import { bashScript, fishScript, zshScript } from "../completion-scripts.ts"
+import { bashScript, fishScript, zshScript } from "../completion/completion-scripts.ts"
 import { EXIT } from "../exit-codes.ts"
+import type { Call } from "../parsing/command.ts"
 import { Refusal } from "../refusal.ts"
 
 const SCRIPTS: Readonly<Record<string, () => string>> = { bash: bashScript, zsh: zshScript, fish: fishScript }

@@ -1,12 +1,12 @@
 import { sep } from "node:path"
 import type { Config } from "../../config.ts"
 import { masked } from "../../core/address.ts"
-import type { Call } from "../command.ts"
-import type { LoadedConfig } from "../config-file.ts"
-import { SETTINGS } from "../config-settings.ts"
-import { DEFAULT_STORE } from "../open-store.ts"
-import { type Shown, showAll } from "../output.ts"
-import { configOf } from "../session.ts"
+import type { LoadedConfig } from "../files/config-file.ts"
+import { SETTINGS } from "../files/config-settings.ts"
+import type { Call } from "../parsing/command.ts"
+import { type Shown, showAll } from "../printing/output.ts"
+import { DEFAULT_STORE } from "../session/open-store.ts"
+import { configOf } from "../session/session.ts"
 
 /** One setting: what it is, and what said so. */
 interface Setting {

@@ -1,10 +1,10 @@
 import { describeCron } from "../../core/cron/describe.ts"
 import { nextOccurrence } from "../../core/cron/search.ts"
-import type { Call } from "../command.ts"
-import { cronFrom, dstFrom } from "../cron-flags.ts"
-import { lintLine, lintsOfCron } from "../lints.ts"
-import { paintOf, showRecord } from "../output.ts"
-import { bothWords } from "../time-words.ts"
+import { lintLine, lintsOfCron } from "../checks/lints.ts"
+import type { Call } from "../parsing/command.ts"
+import { cronFrom, dstFrom } from "../parsing/cron-flags.ts"
+import { paintOf, showRecord } from "../printing/output.ts"
+import { bothWords } from "../printing/time-words.ts"
 
 export async function explain(call: Call): Promise<undefined> {
   const { flags, io } = call

@@ -1,14 +1,14 @@
 import type { Config } from "../../config.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
-import { codeText } from "../code-text.ts"
-import type { Call } from "../command.ts"
+import { definitionOf, leanOptions } from "../applying/view-definition.ts"
+import { sortedOut } from "../checks/schedule-problem.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
-import { allSchedules } from "../lookups.ts"
-import { warn } from "../output.ts"
-import { printable, printableJson } from "../printable.ts"
-import { sortedOut } from "../schedule-problem.ts"
-import { withScheduler } from "../session.ts"
-import { definitionOf, leanOptions } from "../view-definition.ts"
+import type { Call } from "../parsing/command.ts"
+import { codeText } from "../printing/code-text.ts"
+import { warn } from "../printing/output.ts"
+import { printable, printableJson } from "../printing/printable.ts"
+import { allSchedules } from "../session/lookups.ts"
+import { withScheduler } from "../session/session.ts"
 
 const EXPORT_FORMATS = ["yaml", "json", "ts", "crontab"] as const
 
@@ -37,7 +37,7 @@ async function textOf(
 ): Promise<string> {
   if (format === "crontab") return (await import("../crontab/crontab-text.ts")).crontabText(found, config)
   const file = { schedules: found.map(entryOf) }
-  if (format === "yaml") return (await import("../yaml-text.ts")).yamlText(file)
+  if (format === "yaml") return (await import("../printing/yaml-text.ts")).yamlText(file)
   return format === "json" ? `${printableJson(JSON.stringify(file, null, 2))}\n` : codeText(file)
 }
 

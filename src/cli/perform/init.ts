@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
-import type { Call } from "../command.ts"
 import { EXIT } from "../exit-codes.ts"
-import { hint } from "../output.ts"
+import { writeNewFile } from "../files/written-file.ts"
+import type { Call } from "../parsing/command.ts"
+import { hint } from "../printing/output.ts"
 import { Refusal } from "../refusal.ts"
-import { writeNewFile } from "../written-file.ts"
 
 const DOORS = { tasks: "belfry", config: "belfry/config" }
 

@@ -1,10 +1,10 @@
 import type { JournalEntryView, JournalQuery } from "../../scheduler/journal.ts"
-import { collected } from "../collected.ts"
-import type { Call } from "../command.ts"
-import { type Shown, showAll } from "../output.ts"
-import { pastTimeOf } from "../run-filter.ts"
-import { withScheduler } from "../session.ts"
-import { distanceWords, isoOrDash } from "../time-words.ts"
+import type { Call } from "../parsing/command.ts"
+import { pastTimeOf } from "../parsing/run-filter.ts"
+import { type Shown, showAll } from "../printing/output.ts"
+import { distanceWords, isoOrDash } from "../printing/time-words.ts"
+import { collected } from "../session/collected.ts"
+import { withScheduler } from "../session/session.ts"
 
 /** Who did what, newest first. */
 export async function showJournal(call: Call): Promise<undefined> {

@@ -1,13 +1,13 @@
 import type { Lint } from "../../core/cron/lint.ts"
 import { BelfryError } from "../../core/errors.ts"
-import type { Call } from "../command.ts"
-import { cronFrom, dstFrom } from "../cron-flags.ts"
+import { wouldBe } from "../applying/view-definition.ts"
+import { ignoredLints, lintLine, lintsOf, lintsOfCron } from "../checks/lints.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
-import { ignoredLints, lintLine, lintsOf, lintsOfCron } from "../lints.ts"
-import { hint, paintOf, showRecord } from "../output.ts"
+import { readScheduleFiles } from "../files/schedule-files.ts"
+import type { Call } from "../parsing/command.ts"
+import { cronFrom, dstFrom } from "../parsing/cron-flags.ts"
+import { hint, paintOf, showRecord } from "../printing/output.ts"
 import { Refusal } from "../refusal.ts"
-import { readScheduleFiles } from "../schedule-files.ts"
-import { wouldBe } from "../view-definition.ts"
 
 interface Finding extends Omit<Lint, "code"> {
   /** A lint's code, or an error's. */

@@ -1,10 +1,10 @@
 import type { Inspection } from "../../store/inspection.ts"
-import type { Call } from "../command.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
-import type { OpenedStore } from "../open-store.ts"
-import { hint, showRecord } from "../output.ts"
+import type { Call } from "../parsing/command.ts"
+import { hint, showRecord } from "../printing/output.ts"
 import { Refusal } from "../refusal.ts"
-import { configOf, storeOf } from "../session.ts"
+import type { OpenedStore } from "../session/open-store.ts"
+import { configOf, storeOf } from "../session/session.ts"
 
 type Schema = Inspection["schema"]
 

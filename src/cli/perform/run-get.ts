@@ -1,13 +1,21 @@
 import type { RunView } from "../../scheduler/views.ts"
-import type { Call } from "../command.ts"
-import { type Fact, formatFacts } from "../facts.ts"
-import { runOf } from "../lookups.ts"
-import { formatOf, isStructured, isTable, nextStep, paintOf, showAll, showRecord } from "../output.ts"
-import { printable } from "../printable.ts"
-import { runRows, stateColour, stateIcon, tookWords } from "../run-rows.ts"
-import { withScheduler } from "../session.ts"
-import { formatTable } from "../table.ts"
-import { distanceWords, spanWords, zonedWords } from "../time-words.ts"
+import type { Call } from "../parsing/command.ts"
+import { type Fact, formatFacts } from "../printing/facts.ts"
+import {
+  formatOf,
+  isStructured,
+  isTable,
+  nextStep,
+  paintOf,
+  showAll,
+  showRecord,
+} from "../printing/output.ts"
+import { printable } from "../printing/printable.ts"
+import { runRows, stateColour, stateIcon, tookWords } from "../printing/run-rows.ts"
+import { formatTable } from "../printing/table.ts"
+import { distanceWords, spanWords, zonedWords } from "../printing/time-words.ts"
+import { runOf } from "../session/lookups.ts"
+import { withScheduler } from "../session/session.ts"
 
 export async function getRuns(call: Call): Promise<undefined> {
   await withScheduler(call, async ({ scheduler }) => {

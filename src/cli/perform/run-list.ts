@@ -1,12 +1,12 @@
 import type { Scheduler } from "../../scheduler/scheduler.ts"
 import type { RunSummaryView } from "../../scheduler/views.ts"
-import type { Call } from "../command.ts"
 import type { ExitCode } from "../exit-codes.ts"
-import { formatOf, hint, jsonLine, pickedFrom, showAll } from "../output.ts"
-import { type RunFilter, readRuns, runFilterOf } from "../run-filter.ts"
-import { runRows } from "../run-rows.ts"
-import { withScheduler } from "../session.ts"
-import { untilInterrupted } from "../waiting.ts"
+import type { Call } from "../parsing/command.ts"
+import { type RunFilter, readRuns, runFilterOf } from "../parsing/run-filter.ts"
+import { formatOf, hint, jsonLine, pickedFrom, showAll } from "../printing/output.ts"
+import { runRows } from "../printing/run-rows.ts"
+import { withScheduler } from "../session/session.ts"
+import { untilInterrupted } from "../terminal/waiting.ts"
 
 /** Of those that were there before, older ones are no longer looked at. */
 const WATCHED_MAX = 200

@@ -1,14 +1,14 @@
 import type { Scheduler } from "../../scheduler/scheduler.ts"
 import type { LogLineView, RunView } from "../../scheduler/views.ts"
-import type { Call } from "../command.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
-import { runOf } from "../lookups.ts"
-import { hint, jsonLine, paintOf } from "../output.ts"
-import { printable, printableLines } from "../printable.ts"
-import { pastTimeOf } from "../run-filter.ts"
-import { withScheduler } from "../session.ts"
-import type { Colour } from "../table.ts"
-import { untilInterrupted } from "../waiting.ts"
+import type { Call } from "../parsing/command.ts"
+import { pastTimeOf } from "../parsing/run-filter.ts"
+import { hint, jsonLine, paintOf } from "../printing/output.ts"
+import { printable, printableLines } from "../printing/printable.ts"
+import type { Colour } from "../printing/table.ts"
+import { runOf } from "../session/lookups.ts"
+import { withScheduler } from "../session/session.ts"
+import { untilInterrupted } from "../terminal/waiting.ts"
 
 export async function showLogs(call: Call): Promise<ExitCode | undefined> {
   const tail = call.flags.whole("tail", { min: 0 })

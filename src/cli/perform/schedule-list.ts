@@ -1,13 +1,13 @@
 import type { ScheduleView } from "../../scheduler/views.ts"
-import type { Call } from "../command.ts"
+import { ordered } from "../applying/schedule-order.ts"
 import type { ExitCode } from "../exit-codes.ts"
-import { allSchedules } from "../lookups.ts"
-import { offeredTasks, tellUnoffered } from "../offered-tasks.ts"
-import { formatOf, hint, jsonLine, pickedFrom, showAll, warn } from "../output.ts"
-import { ordered } from "../schedule-order.ts"
-import { scheduleRows, statusOf } from "../schedule-rows.ts"
-import { withScheduler } from "../session.ts"
-import { untilInterrupted } from "../waiting.ts"
+import type { Call } from "../parsing/command.ts"
+import { formatOf, hint, jsonLine, pickedFrom, showAll, warn } from "../printing/output.ts"
+import { scheduleRows, statusOf } from "../printing/schedule-rows.ts"
+import { allSchedules } from "../session/lookups.ts"
+import { offeredTasks, tellUnoffered } from "../session/offered-tasks.ts"
+import { withScheduler } from "../session/session.ts"
+import { untilInterrupted } from "../terminal/waiting.ts"
 
 const STATUSES = ["active", "paused", "disabled", "finished", "failing", "overridden", "broken"] as const
 

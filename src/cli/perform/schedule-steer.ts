@@ -1,15 +1,15 @@
 import type { Scheduler } from "../../scheduler/scheduler.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
-import type { Call } from "../command.ts"
-import { confirm } from "../confirm.ts"
-import { instantFlag } from "../definition-flags.ts"
 import { EXIT } from "../exit-codes.ts"
-import { allSchedules, scheduleOf } from "../lookups.ts"
-import { hint, showAll } from "../output.ts"
-import { printable } from "../printable.ts"
+import type { Call } from "../parsing/command.ts"
+import { instantFlag } from "../parsing/definition-flags.ts"
+import { hint, showAll } from "../printing/output.ts"
+import { printable } from "../printing/printable.ts"
+import { scheduleRows } from "../printing/schedule-rows.ts"
 import { Refusal } from "../refusal.ts"
-import { scheduleRows } from "../schedule-rows.ts"
-import { withScheduler } from "../session.ts"
+import { allSchedules, scheduleOf } from "../session/lookups.ts"
+import { withScheduler } from "../session/session.ts"
+import { confirm } from "../terminal/confirm.ts"
 
 export function pauseSchedules(call: Call): Promise<undefined> {
   return steerEach(call, "pause", async (scheduler, { id, timezone }) => {

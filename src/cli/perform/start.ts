@@ -2,12 +2,12 @@ import type { Duration } from "../../core/duration.ts"
 import type { Role } from "../../engine/engine.ts"
 import { version } from "../../runtime/version.ts"
 import { createScheduler, type Scheduler } from "../../scheduler/scheduler.ts"
-import type { Call } from "../command.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
+import type { Call } from "../parsing/command.ts"
+import { type StartLog, startLog } from "../printing/start-log.ts"
+import { greet } from "../printing/start-words.ts"
 import { Refusal } from "../refusal.ts"
-import { closeTasks, configOf, schedulerSettings, storeOf, tasksOf } from "../session.ts"
-import { type StartLog, startLog } from "../start-log.ts"
-import { greet } from "../start-words.ts"
+import { closeTasks, configOf, schedulerSettings, storeOf, tasksOf } from "../session/session.ts"
 
 const ROLES: Readonly<Record<string, readonly Role[]>> = { worker: ["work"], server: ["fire"] }
 

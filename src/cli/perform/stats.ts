@@ -1,9 +1,9 @@
 import type { RunSummaryView } from "../../scheduler/views.ts"
-import type { Call } from "../command.ts"
-import { hint, type Shown, showAll } from "../output.ts"
-import { readRuns, runFilterOf } from "../run-filter.ts"
-import { withScheduler } from "../session.ts"
-import { spanWords } from "../time-words.ts"
+import type { Call } from "../parsing/command.ts"
+import { readRuns, runFilterOf } from "../parsing/run-filter.ts"
+import { hint, type Shown, showAll } from "../printing/output.ts"
+import { spanWords } from "../printing/time-words.ts"
+import { withScheduler } from "../session/session.ts"
 
 const DAY_MS = 86_400_000
 const RUNS_MAX = 100_000

@@ -1,8 +1,8 @@
-import type { Call } from "../command.ts"
-import { allSchedules } from "../lookups.ts"
-import { showAll } from "../output.ts"
-import { tasksOf, withScheduler } from "../session.ts"
-import { allWorkers, isOnline } from "../worker-rows.ts"
+import type { Call } from "../parsing/command.ts"
+import { showAll } from "../printing/output.ts"
+import { allWorkers, isOnline } from "../printing/worker-rows.ts"
+import { allSchedules } from "../session/lookups.ts"
+import { tasksOf, withScheduler } from "../session/session.ts"
 
 interface TaskRow {
   readonly name: string

@@ -1,11 +1,11 @@
-import type { Call } from "../command.ts"
-import { instantFlag, payloadFrom, priorityFrom } from "../definition-flags.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
-import { hint, nextStep, showAll } from "../output.ts"
+import type { Call } from "../parsing/command.ts"
+import { instantFlag, payloadFrom, priorityFrom } from "../parsing/definition-flags.ts"
+import { hint, nextStep, showAll } from "../printing/output.ts"
+import { runRows } from "../printing/run-rows.ts"
+import { allWorkers, isOnline } from "../printing/worker-rows.ts"
 import { Refusal } from "../refusal.ts"
-import { runRows } from "../run-rows.ts"
-import { withScheduler } from "../session.ts"
-import { allWorkers, isOnline } from "../worker-rows.ts"
+import { withScheduler } from "../session/session.ts"
 import { followRun } from "./run-wait.ts"
 
 /** One run of a task, without a schedule. */

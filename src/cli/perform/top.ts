@@ -1,9 +1,9 @@
-import type { Call } from "../command.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
-import { withScheduler } from "../session.ts"
-import { keysIn } from "../top-keys.ts"
-import { TopScreen } from "../top-screen.ts"
-import { untilInterrupted } from "../waiting.ts"
+import type { Call } from "../parsing/command.ts"
+import { withScheduler } from "../session/session.ts"
+import { untilInterrupted } from "../terminal/waiting.ts"
+import { keysIn } from "../top/top-keys.ts"
+import { TopScreen } from "../top/top-screen.ts"
 import { listRuns } from "./run-list.ts"
 
 /** On a terminal a picture that is drawn again and again; elsewhere the lines of `run list -w`. */

@@ -1,6 +1,6 @@
 import { version } from "../../runtime/version.ts"
-import type { Call } from "../command.ts"
-import { showRecord } from "../output.ts"
+import type { Call } from "../parsing/command.ts"
+import { showRecord } from "../printing/output.ts"
 
 export async function printVersion(call: Call): Promise<undefined> {
   const { node, tz, icu } = process.versions

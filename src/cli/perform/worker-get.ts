@@ -1,14 +1,14 @@
 import type { RunSummaryView, WorkerView } from "../../scheduler/views.ts"
-import type { Call } from "../command.ts"
 import { EXIT } from "../exit-codes.ts"
-import { type Fact, formatFacts } from "../facts.ts"
-import { formatOf, isForPeople, isStructured, paintOf, showAll, showRecord } from "../output.ts"
+import type { Call } from "../parsing/command.ts"
+import { type Fact, formatFacts } from "../printing/facts.ts"
+import { formatOf, isForPeople, isStructured, paintOf, showAll, showRecord } from "../printing/output.ts"
+import { runRows } from "../printing/run-rows.ts"
+import { formatTable } from "../printing/table.ts"
+import { distanceWords, zonedWords } from "../printing/time-words.ts"
+import { allWorkers, workerRows, workerStateWords } from "../printing/worker-rows.ts"
 import { Refusal } from "../refusal.ts"
-import { runRows } from "../run-rows.ts"
-import { withScheduler } from "../session.ts"
-import { formatTable } from "../table.ts"
-import { distanceWords, zonedWords } from "../time-words.ts"
-import { allWorkers, workerRows, workerStateWords } from "../worker-rows.ts"
+import { withScheduler } from "../session/session.ts"
 
 export async function getWorker(call: Call): Promise<undefined> {
   await withScheduler(call, async ({ scheduler }) => {

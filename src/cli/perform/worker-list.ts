@@ -1,7 +1,7 @@
-import type { Call } from "../command.ts"
-import { showAll } from "../output.ts"
-import { withScheduler } from "../session.ts"
-import { allWorkers, workerRows } from "../worker-rows.ts"
+import type { Call } from "../parsing/command.ts"
+import { showAll } from "../printing/output.ts"
+import { allWorkers, workerRows } from "../printing/worker-rows.ts"
+import { withScheduler } from "../session/session.ts"
 
 export async function listWorkers(call: Call): Promise<undefined> {
   await withScheduler(call, async ({ scheduler }) =>

@@ -1,0 +1,20 @@
+import type { ScheduleView } from "../../scheduler/views.ts"
+
+export type ScheduleOrder = "key" | "next" | "last"
+
+/** By key as they come; what comes next first; what ran last first. */
+export function ordered(schedules: readonly ScheduleView[], by: ScheduleOrder): readonly ScheduleView[] {
+  if (by === "key") return schedules
+  const last = (date: Date | null) => date?.getTime() ?? Number.NEGATIVE_INFINITY
+  const next = (date: Date | null) => date?.getTime() ?? Number.POSITIVE_INFINITY
+  return [...schedules].sort((a, b) =>
+    by === "next"
+      ? compare(next(a.nextRunAt), next(b.nextRunAt))
+      : compare(last(b.lastRunAt), last(a.lastRunAt)),
+  )
+}
+
+/** Not a difference: infinity less infinity is no number. */
+function compare(a: number, b: number): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

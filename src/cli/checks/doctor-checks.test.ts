@@ -1,0 +1,68 @@
+import assert from "node:assert/strict"
+import { test } from "vitest"
+import { scheduleView } from "../../scheduler/views.ts"
+import { AN_INSTANT, aSchedule } from "../../store/laws/factories.ts"
+import { createTestScheduler } from "../../testing/test-scheduler.ts"
+import { checkRuns, checkSchedules } from "./doctor-checks.ts"
+
+const OFFERED = new Set(["task"])
+
+const checked = (lastRunAt: number | null) => {
+  const schedule = aSchedule({ id: "s", lastRunAt, nextRunAt: AN_INSTANT + 7_200_000 })
+  return checkSchedules([scheduleView(schedule, OFFERED, AN_INSTANT)], AN_INSTANT).find(
+    ({ name }) => name === "clock set back",
+  )!
+}
+
+test("a schedule that fired ahead of the store's clock is a problem, with when it is next due", () => {
+  const { result, message, remedy } = checked(AN_INSTANT + 3_600_000)
+
+  assert.equal(result, "problem")
+  assert.equal(
+    message,
+    "s fired ahead of the store's clock: nothing more fires until the clock has caught up; s is next due at 2026-03-27T09:00:00.000Z",
+  )
+  assert.match(remedy!, /belfry schedule trigger s$/)
+})
+
+test("one that fired just now, or never, is none", () => {
+  assert.deepEqual(
+    [null, AN_INSTANT, AN_INSTANT + 1_000].map((lastRunAt) => checked(lastRunAt).result),
+    ["ok", "ok", "ok"],
+  )
+})
+
+test("a run waits from when a worker could take it, not from when it was due", async () => {
+  const away = await createTestScheduler({ startAt: "2026-03-27T07:30:00Z" })
+  const { schedules, runs } = away.scheduler
+  await schedules.create("s", { task: "report", cron: "0 * * * *" })
+  await away.advance("4h")
+  await schedules.update("s", { description: "settles what is owed" }, { ifRevision: 1 })
+  const [run] = (await runs.list({ state: "pending" })).items
+  const waiting = async (minutes: number) => {
+    const checks = await checkRuns(away.scheduler, run!.createdAt.getTime() + minutes * 60_000)
+    return checks.find(({ name }) => name === "waiting runs")!.result
+  }
+
+  assert.equal(run!.claimableAt?.toISOString(), "2026-03-27T11:00:00.000Z")
+  assert.deepEqual([await waiting(4), await waiting(6)], ["ok", "warning"])
+})
+
+test("schedules that wait for one another are a problem, with the cycle", () => {
+  const on = (scheduleId: string) => ({ dependsOn: [{ scheduleId, withinMs: 1 }] })
+  const schedules = [
+    aSchedule({ id: "a", ...on("b") }),
+    aSchedule({ id: "b", ...on("a") }),
+    aSchedule({ id: "c", ...on("a") }),
+  ]
+
+  const checks = checkSchedules(
+    schedules.map((schedule) => scheduleView(schedule, OFFERED, AN_INSTANT)),
+    AN_INSTANT,
+  )
+
+  const { result, message, remedy } = checks.find(({ name }) => name === "cycles")!
+  assert.equal(result, "problem")
+  assert.equal(message, "a → b → a wait for one another and never fire")
+  assert.equal(remedy, "Break it: belfry schedule set a --unset depends-on")
+})

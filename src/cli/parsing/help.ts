@@ -1,0 +1,79 @@
+import { COMMANDS, GROUPS, SECTIONS } from "../commands.ts"
+import { widthOf, wrapped } from "../printing/printable.ts"
+import type { Io } from "../terminal/io.ts"
+import type { CommandSpec } from "./command.ts"
+
+/** Wider lines are hard to read; in a pipe nobody knows how wide the reader's screen is. */
+export function helpWidth(io: Io): number {
+  return io.isOutTerminal ? Math.min(io.columns(), 110) : 80
+}
+
+/** `belfry --help`: every command there is, by what one wants to do. */
+export function rootHelp(width: number): string {
+  const sections = SECTIONS.map(({ title, names }) => {
+    const members = COMMANDS.filter((spec) => names.includes(spec.name.split(" ")[0]!))
+    return `${title}\n${commandLines(members, COMMANDS, width)}\n`
+  })
+  return [
+    "Belfry: schedules that fire once, and a record of every occurrence.\n",
+    "Usage: belfry <command> [options]\n",
+    ...sections,
+    "Every command has --help with examples. `s` is short for schedule, `r` for run.",
+    "Exit codes and everything else: docs/reference/cli.md\n",
+  ].join("\n")
+}
+
+/** `belfry schedule --help`. */
+export function groupHelp(name: string, width: number): string {
+  const members = COMMANDS.filter((spec) => spec.name.startsWith(`${name} `))
+  const { summary, aliases } = GROUPS[name]!
+  return [
+    `Usage: belfry ${name} <command> [options]\n`,
+    `${summary}${aliases.length === 0 ? "" : ` (short: ${aliases.join(", ")})`}\n`,
+    commandLines(members, members, width),
+    `\nMore: belfry ${name} <command> --help\n`,
+  ].join("\n")
+}
+
+/** Each command beside its summary, which goes on below itself where it is long. */
+function commandLines(specs: readonly CommandSpec[], aligned: readonly CommandSpec[], width: number): string {
+  const indent = Math.max(...aligned.map((spec) => usageOf(spec).length)) + 4
+  return specs
+    .flatMap((spec) => {
+      const [first = "", ...more] = wrapped(spec.summary, Math.max(20, width - indent))
+      const usage = `  ${usageOf(spec)}`.padEnd(indent)
+      return [usage + first, ...more.map((line) => " ".repeat(indent) + line)]
+    })
+    .join("\n")
+}
+
+/** `schedule get <key...>`. */
+export function usageOf(spec: CommandSpec): string {
+  const args = (spec.args ?? []).map(({ name, isOptional = false, isMany = false }) => {
+    const inner = isMany ? `${name}...` : name
+    return isOptional ? `[${inner}]` : `<${inner}>`
+  })
+  return [spec.name, ...args].join(" ")
+}
+
+export function examplesOf(spec: CommandSpec, width: number): string {
+  return spec.examples
+    .map(([command, words]) => {
+      const lines = wrapped(words, width - 6).map((line) => `      ${line}`)
+      return [`  $ ${commandBroken(command, width - 4)}`, ...lines].join("\n")
+    })
+    .join("\n")
+}
+
+/** Before an option or a pipe, as a shell takes it: so that it can be copied whole. */
+function commandBroken(command: string, width: number): string {
+  const lines: string[] = []
+  for (const part of command.split(/ (?=-{1,2}[a-z]|\| |> )/)) {
+    const last = lines[lines.length - 1]
+    const joined = last === undefined ? part : `${last} ${part}`
+    // Two more for the backslash.
+    if (last === undefined || widthOf(joined) <= width - 2) lines.splice(-1, 1, joined)
+    else lines.push(`    ${part}`)
+  }
+  return lines.join(" \\\n    ")
+}

@@ -1,0 +1,58 @@
+import type { RunEvent } from "../../engine/events.ts"
+import { printable } from "./printable.ts"
+import type { Colour, Paint } from "./table.ts"
+import { spanWords, wallWords } from "./time-words.ts"
+
+/** One line for each thing that happens to a run; null for what isn't worth one. */
+export function eventLine(event: RunEvent, at: Date, zone: string, paint: Paint): string | null {
+  const told = toldOf(event)
+  if (told === null) return null
+  const [colour, head, facts] = told
+  const clock = clockWords(at.getTime(), zone)
+  const rest = facts === "" ? "" : `  ${printable(facts)}`
+  return `${paint("dim", clock)}  ${paint(colour, head)}  ${printable(event.runId)}${rest}`
+}
+
+/** `09:30:00` */
+export function clockWords(at: number, zone: string): string {
+  const time = wallWords(at, zone, at).split(" ").at(-1)!
+  return time.length === 5 ? `${time}:00` : time
+}
+
+function toldOf(event: RunEvent): readonly [Colour | null, string, string] | null {
+  switch (event.type) {
+    case "started":
+      return ["cyan", "▶ started  ", lateWords(event.latenessMs, event.attempt)]
+    case "succeeded":
+      return ["green", "✓ succeeded", event.message ?? ""]
+    case "failed":
+      return ["red", "✕ failed   ", firstLine(event.error)]
+    case "lost":
+      return ["red", "✕ lost     ", firstLine(event.error)]
+    case "retrying":
+      return ["yellow", "↻ retrying ", `in ${spanWords(event.retryInMs)}: ${firstLine(event.error)}`]
+    case "skipped":
+      return ["yellow", "⤼ skipped  ", `${event.reason}${event.message === null ? "" : `: ${event.message}`}`]
+    case "cancelled":
+      return ["yellow", "⊘ cancelled", ""]
+    case "released":
+      return ["yellow", "◔ given back", "unfinished; it is due again at once"]
+    case "refused":
+      return ["yellow", "! too late ", "the run was taken away or cancelled meanwhile"]
+    case "created":
+      return null
+  }
+}
+
+/** Below this nobody calls it late. */
+const LATE_MS = 5_000
+
+function lateWords(latenessMs: number, attempt: number): string {
+  const late = latenessMs >= LATE_MS ? `${spanWords(latenessMs)} late` : ""
+  const again = attempt > 1 ? `attempt ${attempt}` : ""
+  return [again, late].filter((part) => part !== "").join(", ")
+}
+
+function firstLine(text: string | null): string {
+  return text?.split("\n")[0] ?? ""
+}

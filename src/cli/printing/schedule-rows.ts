@@ -1,0 +1,98 @@
+import type { ScheduleView } from "../../scheduler/views.ts"
+import type { Call } from "../parsing/command.ts"
+import type { Shown } from "./output.ts"
+import type { Colour, Column } from "./table.ts"
+import { bothWords, distanceWords, isoOrDash } from "./time-words.ts"
+
+export type ScheduleStatus = "active" | "paused" | "disabled" | "finished" | "broken"
+
+export function statusOf(schedule: ScheduleView): ScheduleStatus {
+  if (schedule.lastError !== null) return "broken"
+  if (schedule.finishedAt !== null) return "finished"
+  if (schedule.paused !== null) return "paused"
+  return schedule.enabled ? "active" : "disabled"
+}
+
+const STATUS_COLOURS: Readonly<Record<ScheduleStatus, Colour | null>> = {
+  active: "green",
+  paused: "yellow",
+  disabled: "dim",
+  finished: "dim",
+  broken: "red",
+}
+
+/** Schedules as rows: `-o name` prints keys. */
+export function scheduleRows(call: Call, none?: string): Shown<ScheduleView> {
+  const { io } = call
+  const now = io.clock.now()
+  const columns: readonly Column<ScheduleView>[] = [
+    { header: "KEY", text: ({ id }) => id, paint: () => "bold", isId: true },
+    { header: "STATUS", text: statusOf, paint: (schedule) => STATUS_COLOURS[statusOf(schedule)] },
+    { header: "TASK", text: ({ task }) => task },
+    { header: "WHEN", text: ({ when }) => when, brief: ({ words }) => words },
+    { header: "ZONE", text: ({ timezone }) => timezone, dropOrder: 2 },
+    {
+      header: "NEXT",
+      text: ({ nextRunAt }) => isoOrDash(nextRunAt),
+      brief: (schedule) => soonWords(schedule, now),
+    },
+    {
+      header: "DUE",
+      text: (schedule) => dueWords(schedule, io.zone, now),
+      isForPeople: true,
+      dropOrder: 1,
+    },
+    {
+      header: "LAST",
+      dropOrder: 3,
+      text: ({ lastRunAt }) => isoOrDash(lastRunAt),
+      brief: ({ lastRunAt }) => (lastRunAt === null ? "never" : distanceWords(lastRunAt.getTime(), now)),
+    },
+    { header: "RUNS", text: ({ runCount }) => String(runCount), isWide: true, isRight: true },
+    {
+      header: "PROBLEM",
+      text: ({ problems }) => problems.map(({ message }) => message).join(" "),
+      paint: () => "red",
+      isWide: true,
+    },
+    { header: "OVERLAP", text: ({ overlap }) => overlap.policy, isWide: true },
+    { header: "CATCH-UP", text: ({ catchUp }) => catchUp.policy, isWide: true },
+    { header: "OWNER", text: ({ owner }) => owner ?? "-", isWide: true },
+    { header: "TAGS", text: ({ tags }) => tags.join(","), isWide: true },
+    { header: "DESCRIPTION", text: ({ description }) => description, isWide: true },
+  ]
+  return { columns, nameOf: ({ id }) => id, ...(none === undefined ? {} : { none }) }
+}
+
+/** How long from now, or why not. */
+function soonWords({ nextRunAt, paused, enabled }: ScheduleView, now: number): string {
+  if (paused !== null) return paused.until === null ? "when resumed" : "after the pause"
+  if (!enabled) return "disabled"
+  return nextRunAt === null ? "nothing more" : distanceWords(nextRunAt.getTime(), now)
+}
+
+/** On both clocks: its own first. */
+function dueWords(
+  { nextRunAt, paused, enabled, timezone }: ScheduleView,
+  viewer: string,
+  now: number,
+): string {
+  const at = paused === null ? nextRunAt : paused.until
+  return at === null || !enabled ? "" : bothWords(at.getTime(), { own: timezone, viewer }, now)
+}
+
+/** Both in one. */
+export function nextWords(schedule: ScheduleView, viewer: string, now: number): string {
+  const [soon, due] = [soonWords(schedule, now), dueWords(schedule, viewer, now)]
+  return due === "" ? soon : `${soon}, ${due}`
+}
+
+/** The words of its triggers, with the zone where one matters. */
+export function whenWords({ words, timezone, triggers }: ScheduleView): string {
+  return triggers.every(({ kind }) => kind === "every") ? words : `${words} (${timezone})`
+}
+
+/** Said when a schedule that code declares is changed by hand. */
+export function overrideWords(id: string, owner: string): string {
+  return `${id} is declared in code (owner ${owner}). The change overrides the code until the code declares something else.`
+}

@@ -1,0 +1,103 @@
+import type { Role } from "../../engine/engine.ts"
+import { version } from "../../runtime/version.ts"
+import type { Scheduler } from "../../scheduler/scheduler.ts"
+import type { ScheduleView } from "../../scheduler/views.ts"
+import type { Call } from "../parsing/command.ts"
+import { allSchedules } from "../session/lookups.ts"
+import { type Fact, formatFacts } from "./facts.ts"
+import { hintPainted } from "./output.ts"
+import { printable } from "./printable.ts"
+import { nextWords, statusOf, whenWords } from "./schedule-rows.ts"
+import { formatTable, paintFor } from "./table.ts"
+
+export interface Started {
+  readonly place: string
+  readonly isNew: boolean
+  readonly configPath: string | null
+  readonly tasks: readonly string[]
+  readonly roles: readonly Role[]
+  readonly concurrency: number
+}
+
+const SHOWN = 10
+/** More aren't read at start: a store may hold millions. */
+const READ_MAX = 1_000
+
+/** Where the data is, what this process does, and what comes next. */
+export async function greet(call: Call, scheduler: Scheduler, started: Started): Promise<void> {
+  const { io, flags } = call
+  // With --json whoever reads is a program, and gets the same as a line.
+  if (flags.isOn("quiet") || flags.isOn("json")) return
+  const paint = paintFor(io.isErrTerminal, io.env)
+  io.err(`${paint("bold", `Belfry ${version()}`)} is running.\n\n`)
+  io.err(formatFacts(factsOf(started), paint, "  "))
+  const schedules = await allSchedules(scheduler, {}, READ_MAX)
+  io.err("\n")
+  if (schedules.length === 0) tellHowToBegin(call)
+  else tellSchedules(call, schedules, started)
+  hintPainted(
+    call,
+    `\n${paint("dim", "Ctrl-C stops it. What happens is below; ask from another terminal: belfry top")}\n`,
+  )
+}
+
+function factsOf({ place, isNew, configPath, tasks, roles, concurrency }: Started): readonly Fact[] {
+  const works = roles.includes("work")
+  const fires = roles.includes("fire")
+  return [
+    ["Data", `${place}${isNew && !place.includes("memory") ? " (new)" : ""}`],
+    ["Config", configPath ?? "none (belfry.config.ts here would be read)"],
+    ["Tasks", works ? tasks.join(", ") : ""],
+    ["Does", doesWords(fires, works, concurrency)],
+  ]
+}
+
+function doesWords(fires: boolean, works: boolean, concurrency: number): string {
+  const performs = `performs up to ${concurrency} runs at once`
+  if (fires && works) return `fires schedules, and ${performs}`
+  return works
+    ? `only ${performs}; something else fires`
+    : "only fires schedules; workers perform the runs (no HTTP API in this version)"
+}
+
+function tellSchedules(call: Call, schedules: readonly ScheduleView[], started: Started): void {
+  const { io } = call
+  const paint = paintFor(io.isErrTerminal, io.env)
+  const now = io.clock.now()
+  const next = (view: ScheduleView) => view.nextRunAt?.getTime() ?? Number.MAX_SAFE_INTEGER
+  const active = schedules.filter((schedule) => statusOf(schedule) === "active")
+  const sorted = [...active].sort((a, b) => next(a) - next(b))
+  const columns = [
+    { header: "NEXT", text: (view: ScheduleView) => view.id, paint: () => "bold" as const, isId: true },
+    { header: "TASK", text: ({ task }: ScheduleView) => task, dropOrder: 1 },
+    { header: "WHEN", text: whenWords },
+    { header: "DUE", text: (view: ScheduleView) => nextWords(view, io.zone, now) },
+  ]
+  io.err(
+    formatTable(sorted.slice(0, SHOWN), columns, {
+      width: io.columns(),
+      paint,
+      hasHeaders: true,
+      indent: "  ",
+    }),
+  )
+  const isCut = schedules.length >= READ_MAX
+  const more = schedules.length - Math.min(SHOWN, sorted.length)
+  if (more > 0) io.err(`  and ${more}${isCut ? " or" : ""} more: belfry schedule list\n`)
+  if (!started.roles.includes("work")) return
+  const missing = [...new Set(active.map(({ task }) => task))].filter((task) => !started.tasks.includes(task))
+  if (missing.length > 0)
+    io.err(
+      `\n  ${paint("yellow", "warning:")} schedules name tasks that this process doesn't have: ${printable(missing.join(", "))}\n`,
+    )
+}
+
+function tellHowToBegin({ io }: Call): void {
+  io.err(
+    [
+      "  Nothing is scheduled yet. In another terminal:\n",
+      `    belfry schedule create hello --task http --every 1m --payload '{"url":"https://example.com"}'`,
+      "    belfry schedule list\n",
+    ].join("\n"),
+  )
+}

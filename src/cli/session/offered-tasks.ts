@@ -1,0 +1,44 @@
+import type { Scheduler } from "../../scheduler/scheduler.ts"
+import type { Call } from "../parsing/command.ts"
+import { isForPeople, warn } from "../printing/output.ts"
+import { allWorkers, isOnline } from "../printing/worker-rows.ts"
+import { nearestTo } from "./lookups.ts"
+
+/** The tasks that workers which are online perform. */
+export async function offeredTasks(scheduler: Scheduler): Promise<ReadonlySet<string>> {
+  return new Set((await allWorkers(scheduler)).filter(isOnline).flatMap(({ tasks }) => tasks))
+}
+
+/** A schedule of a task that nobody offers fires, and its runs wait for ever. `known`: the tasks of this configuration. */
+export async function warnIfUnknown(
+  call: Call,
+  scheduler: Scheduler,
+  { task, known }: { task: string; known: readonly string[] },
+): Promise<void> {
+  const names = [...new Set([...known, ...(await offeredTasks(scheduler))])]
+  if (names.includes(task)) return
+  const near = nearestTo(task, names)
+  const meant = near === null ? `Known are: ${names.sort().join(", ")}.` : `Did you mean ${near}?`
+  warn(call, `No worker and no configuration here has the task "${task}", so its runs will wait. ${meant}`)
+}
+
+/** Said under a table of schedules whose runs nobody would perform. */
+export function tellUnoffered(
+  call: Call,
+  schedules: readonly { readonly task: string }[],
+  offered: ReadonlySet<string>,
+): void {
+  if (!isForPeople(call) || schedules.length === 0) return
+  if (offered.size === 0) {
+    warn(call, "No worker is online, so due runs wait. Start one: belfry start")
+    return
+  }
+  const unoffered = [...new Set(schedules.map(({ task }) => task))].filter((task) => !offered.has(task))
+  if (unoffered.length === 0) return
+  const more = unoffered.length > 5 ? ` and ${unoffered.length - 5} more` : ""
+  const names = unoffered.slice(0, 5).map((task) => {
+    const near = nearestTo(task, [...offered])
+    return near === null ? task : `${task} (did you mean ${near}?)`
+  })
+  warn(call, `No worker offers ${names.join(", ")}${more}: runs of it wait.`)
+}

@@ -1,0 +1,129 @@
+import { existsSync } from "node:fs"
+import { isAbsolute, resolve } from "node:path"
+import { fileURLToPath } from "node:url"
+import { masked } from "../../core/address.ts"
+import type { Inspection } from "../../store/inspection.ts"
+import type { Store } from "../../store/store.ts"
+import { EXIT } from "../exit-codes.ts"
+import { Refusal } from "../refusal.ts"
+import type { Io } from "../terminal/io.ts"
+
+export const DEFAULT_STORE = "./belfry.db"
+
+/** A store and where it is, in words that show no password. */
+export interface OpenedStore {
+  readonly store: Store
+  readonly place: string
+  /** There was none: it is made now. */
+  readonly isNew: boolean
+  /** Looks at what is there, before the store is opened; null for a store that can't be inspected. */
+  readonly inspect: (() => Promise<Inspection>) | null
+}
+
+const NOT_YET: Readonly<Record<string, string>> = {
+  mongodb: "MongoDB",
+  "mongodb+srv": "MongoDB",
+  mysql: "MySQL",
+  mariadb: "MariaDB",
+}
+
+/** The store at an address, by its scheme. Nothing is opened yet. */
+export async function storeAt(
+  address: string,
+  { io, mayCreate }: { io: Io; mayCreate: boolean },
+): Promise<OpenedStore> {
+  if (io.openStore !== undefined)
+    return { store: io.openStore(address), place: masked(address), isNew: false, inspect: null }
+  const scheme = /^([a-z][a-z0-9+]*):/i.exec(address)?.[1]?.toLowerCase()
+  if (scheme === "memory") {
+    const { memory } = await import("../../stores/memory/memory.ts")
+    const place = "this process's memory: nothing is kept when it stops"
+    return { store: memory(), place, isNew: true, inspect: null }
+  }
+  // A drive letter is no scheme.
+  if (scheme === undefined || scheme.length === 1 || scheme === "sqlite" || scheme === "file")
+    return sqliteAt(pathOf(address, io.cwd), mayCreate)
+  if (scheme === "postgres" || scheme === "postgresql") return postgresAt(address, mayCreate)
+  if (scheme === "redis" || scheme === "rediss") return redisAt(address, { io, mayCreate })
+  const name = Object.hasOwn(NOT_YET, scheme) ? NOT_YET[scheme] : undefined
+  if (name !== undefined)
+    throw new Refusal(
+      EXIT.usage,
+      `The store ${masked(address)} is ${name}, which this version of Belfry doesn't have.`,
+      "Use a SQLite file (--store ./belfry.db), PostgreSQL (--store postgres://…) or Redis (--store redis://…).",
+    )
+  throw new Refusal(
+    EXIT.usage,
+    `The store ${masked(address)} has an unknown scheme "${scheme}:".`,
+    "Use a path, sqlite:PATH, postgres://…, redis://… or memory:.",
+  )
+}
+
+async function sqliteAt(path: string, mayCreate: boolean): Promise<OpenedStore> {
+  const isNew = !existsSync(path)
+  if (isNew && !mayCreate) {
+    throw new Refusal(
+      EXIT.unavailable,
+      `There is no store at ${path}.`,
+      "Make one with: belfry start, or say where it is: --store PATH (or BELFRY_STORE)",
+    )
+  }
+  const { sqlite, inspect } = await import("../../sqlite.ts")
+  return { store: sqlite(path), place: path, isNew, inspect: () => inspect(path) }
+}
+
+/** Inspected first, so that looking at a database that is no store doesn't make it one. */
+async function postgresAt(url: string, mayCreate: boolean): Promise<OpenedStore> {
+  const { postgres, inspect } = await import("../../postgres.ts")
+  const place = masked(url)
+  const isNew = await isNewStore(() => inspect(url), place, mayCreate)
+  return { store: postgres(url), place, isNew, inspect: () => inspect(url) }
+}
+
+async function redisAt(
+  address: string,
+  { io, mayCreate }: { io: Io; mayCreate: boolean },
+): Promise<OpenedStore> {
+  const { redis, inspect } = await import("../../redis.ts")
+  const place = masked(address)
+  // A command that only reads can't do anything about it, and `doctor` says the same.
+  const onWarning = (message: string) => (mayCreate ? io.err(`warning: ${message}\n`) : undefined)
+  const store = redis(address, { onWarning })
+  const isNew = await isNewStore(() => inspect(address), place, mayCreate)
+  return { store, place, isNew, inspect: () => inspect(address) }
+}
+
+async function isNewStore(
+  inspect: () => Promise<Inspection>,
+  place: string,
+  mayCreate: boolean,
+): Promise<boolean> {
+  const isNew = (await inspect()).schema.stored === 0
+  if (isNew && !mayCreate) throw noStoreIn(place)
+  return isNew
+}
+
+function noStoreIn(place: string): Refusal {
+  return new Refusal(
+    EXIT.unavailable,
+    `There is no store in ${place}.`,
+    `Make one with: belfry start --store ${place}`,
+  )
+}
+
+/** `sqlite:belfry.db`, `sqlite:///var/lib/belfry.db`, `file:///…` or a plain path. */
+function pathOf(address: string, cwd: string): string {
+  const path = withoutScheme(address)
+  if (path === "")
+    throw new Refusal(
+      EXIT.usage,
+      `The store "${address}" names no file.`,
+      "Write a path: --store ./belfry.db",
+    )
+  return isAbsolute(path) ? path : resolve(cwd, path)
+}
+
+function withoutScheme(address: string): string {
+  if (/^(file|sqlite):\/\/\//i.test(address)) return fileURLToPath(address.replace(/^sqlite:/i, "file:"))
+  return address.replace(/^(sqlite|file):(\/\/)?/i, "")
+}

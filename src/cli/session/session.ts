@@ -1,0 +1,194 @@
+import { basename } from "node:path"
+import type { Config, ScheduleEntry } from "../../config.ts"
+import { BelfryError } from "../../core/errors.ts"
+import { shown } from "../../core/shown.ts"
+import { silentLogger } from "../../runtime/logger.ts"
+import { dryStore } from "../../scheduler/dry-store.ts"
+import { createScheduler, type Scheduler } from "../../scheduler/scheduler.ts"
+import type { SchedulerOptions } from "../../scheduler/scheduler-options.ts"
+import type { Store } from "../../store/store.ts"
+import type { DeclaredSchedule } from "../../task/declared-schedule.ts"
+import type { AnyTask } from "../../task/task.ts"
+import { EXIT } from "../exit-codes.ts"
+import { type LoadedConfig, loadConfig } from "../files/config-file.ts"
+import type { Call } from "../parsing/command.ts"
+import { warn } from "../printing/output.ts"
+import { Refusal } from "../refusal.ts"
+import { DEFAULT_STORE, type OpenedStore, storeAt } from "./open-store.ts"
+import { spokenStore } from "./spoken-store.ts"
+
+/** What a command works with: a scheduler that is never started, on the store that was named. */
+export interface Session extends OpenedStore {
+  readonly scheduler: Scheduler
+  readonly tasks: readonly AnyTask[]
+  readonly loaded: LoadedConfig | null
+}
+
+/** Opens, does, and closes, whatever happens. */
+export async function withScheduler<Answer>(
+  call: Call,
+  perform: (session: Session) => Promise<Answer>,
+  { mayCreate = false } = {},
+): Promise<Answer> {
+  const session = await openSession(call, mayCreate)
+  try {
+    return await perform(session)
+  } finally {
+    await closeSession(session)
+  }
+}
+
+export async function closeSession({ scheduler, tasks }: Session): Promise<void> {
+  await scheduler.stop()
+  await closeTasks(tasks)
+}
+
+export async function openSession(call: Call, mayCreate: boolean): Promise<Session> {
+  const loaded = await configOf(call)
+  const opened = await storeOf(call, loaded, mayCreate)
+  const store = call.flags.isOn("dryRun") ? await rehearsalOf(opened) : opened.store
+  const config = loaded?.config ?? {}
+  const tasks = await tasksOf(config, call)
+  const scheduler = createScheduler({
+    ...rhythmOf(config),
+    store,
+    tasks,
+    logger: silentLogger,
+    clock: call.io.clock,
+  })
+  return { ...opened, store, scheduler, tasks, loaded }
+}
+
+/** A dry run does and refuses what the real one would, and leaves no trace: it doesn't even make a store that isn't there. */
+async function rehearsalOf({ store, isNew }: OpenedStore): Promise<Store> {
+  return dryStore(isNew ? (await import("../../stores/memory/memory.ts")).memory() : store)
+}
+
+/** By it workers are judged silent, and it is theirs if this is their configuration. */
+function rhythmOf({ lease, pollInterval }: Config): Pick<SchedulerOptions, "lease" | "pollInterval"> {
+  return {
+    ...(lease === undefined ? {} : { lease }),
+    ...(pollInterval === undefined ? {} : { pollInterval }),
+  }
+}
+
+const LOADED = new WeakMap<Call, Promise<LoadedConfig | null>>()
+
+/** Read once a call, so that a warning about it is given once. */
+export function configOf(call: Call): Promise<LoadedConfig | null> {
+  const loaded = LOADED.get(call) ?? readConfig(call)
+  LOADED.set(call, loaded)
+  return loaded
+}
+
+async function readConfig(call: Call): Promise<LoadedConfig | null> {
+  const { flags, io } = call
+  if (flags.isOff("config")) return null
+  const loaded = await loadConfig(io.cwd, flags.text("config") ?? (io.env["BELFRY_CONFIG"] || undefined))
+  if (loaded !== null && loaded.unread.length > 0) warn(call, unreadWords(loaded))
+  return loaded
+}
+
+function unreadWords({ path, unread }: LoadedConfig): string {
+  const names = unread.map((each) => basename(each)).join(" and ")
+  return `This folder has several configurations. ${basename(path)} is read, ${names} is not. Delete one, or name one: --config`
+}
+
+/** Flag, then environment, then configuration, then the file in this folder. */
+export async function storeOf(
+  call: Call,
+  loaded: LoadedConfig | null,
+  mayCreate: boolean,
+): Promise<OpenedStore> {
+  const opened = await namedStore(call, loaded, mayCreate)
+  return call.flags.isOn("verbose") ? { ...opened, store: spokenStore(opened.store, call) } : opened
+}
+
+async function namedStore(call: Call, loaded: LoadedConfig | null, mayCreate: boolean): Promise<OpenedStore> {
+  const { io } = call
+  const named = addressSaid(call)
+  const configured = loaded?.config.store
+  if (named === undefined && typeof configured === "object")
+    return { store: configured, place: `the store of ${loaded!.path}`, isNew: false, inspect: null }
+  const address = named ?? (typeof configured === "string" ? configured : DEFAULT_STORE)
+  return storeAt(address, { io, mayCreate })
+}
+
+function addressSaid({ flags, io }: Call): string | undefined {
+  return flags.text("store") ?? (io.env["BELFRY_STORE"] || undefined)
+}
+
+/** The configuration's own tasks and the built-in ones; a task of its own named `http` takes that one's place. */
+export async function tasksOf(config: Config, call: Call): Promise<readonly AnyTask[]> {
+  const own = config.tasks ?? []
+  const { httpTask, commandTask } = await import("../../tasks.ts")
+  const builtIn: readonly AnyTask[] = [
+    httpTask(config.http ?? {}),
+    ...(config.commands === undefined ? [] : [commandTask({ ...config.command, commands: config.commands })]),
+    ...(config.sql === undefined ? [] : [await sqlTaskOf(config.sql, config.store, call)]),
+  ]
+  const names = new Set(own.map(({ name }) => name))
+  return [...own, ...builtIn.filter(({ name }) => !names.has(name))]
+}
+
+/** On the store's database, if nothing else is said; with connections of its own, which are made by the first run. */
+async function sqlTaskOf(
+  sql: NonNullable<Config["sql"]>,
+  store: Config["store"],
+  call: Call,
+): Promise<AnyTask> {
+  const { sqlFunctions } = await import("../../postgres.ts")
+  const address = addressSaid(call) ?? (typeof store === "string" ? store : undefined)
+  const url = sql.url ?? address
+  if (url !== undefined && /^postgres(ql)?:/i.test(url)) return sqlFunctions({ ...sql, url })
+  throw new Refusal(
+    EXIT.usage,
+    'The setting "sql" calls functions of PostgreSQL, but the store\'s address is none of it.',
+    'Say where they are: sql: { url: "postgres://…", … }, or take "sql" away.',
+  )
+}
+
+export function byName(tasks: readonly AnyTask[]): ReadonlyMap<string, AnyTask> {
+  return new Map(tasks.map((task) => [task.name, task]))
+}
+
+/** Ends what tasks hold beside the store. For when the scheduler has stopped. */
+export async function closeTasks(tasks: readonly AnyTask[]): Promise<void> {
+  for (const task of tasks) await (task as { close?: () => unknown }).close?.()
+}
+
+/** What `createScheduler` takes of a configuration. */
+export function schedulerSettings(
+  config: Config,
+  tasks: readonly AnyTask[],
+): Omit<SchedulerOptions, "store"> {
+  const { owner, release, prune, concurrency, retention } = config
+  return {
+    tasks,
+    schedules: declaredIn(config, tasks),
+    ...(owner === undefined ? {} : { owner }),
+    ...(release === undefined ? {} : { release }),
+    ...(prune === undefined ? {} : { prune }),
+    ...(concurrency === undefined ? {} : { concurrency }),
+    ...rhythmOf(config),
+    ...(retention === undefined ? {} : { retention }),
+  }
+}
+
+function declaredIn(config: Config, tasks: readonly AnyTask[]): readonly DeclaredSchedule[] {
+  return (config.schedules ?? []).map((entry) =>
+    typeof entry.task === "object" ? (entry as DeclaredSchedule) : declared(entry as ScheduleEntry, tasks),
+  )
+}
+
+function declared(entry: ScheduleEntry, tasks: readonly AnyTask[]): DeclaredSchedule {
+  const { id, task: name, payload, ...options } = entry
+  const task = tasks.find((each) => each.name === name)
+  if (task !== undefined) return { id, task, options, payload, isLocal: false }
+  const known = tasks.map((each) => each.name).join(", ")
+  throw new BelfryError(
+    "BELFRY_TASK_UNKNOWN",
+    `Schedule ${shown(id)} names task ${shown(name)}, but this configuration has: ${known}.`,
+    { details: { id, task: name } },
+  )
+}

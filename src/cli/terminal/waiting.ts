@@ -1,0 +1,40 @@
+import type { Clock } from "../../runtime/clock.ts"
+import { EXIT, type ExitCode } from "../exit-codes.ts"
+import type { Call } from "../parsing/command.ts"
+
+/** Looks again and again until there is an answer, or Ctrl-C. */
+export async function untilInterrupted(
+  { io }: Call,
+  everyMs: number,
+  look: () => Promise<ExitCode | null>,
+): Promise<ExitCode> {
+  let wake: () => void = () => undefined
+  let isInterrupted = false
+  const off = io.onSignal(() => {
+    isInterrupted = true
+    wake()
+  })
+  try {
+    while (!isInterrupted) {
+      const answer = await look()
+      if (answer !== null) return answer
+      if (isInterrupted) break
+      await new Promise<void>((resolve) => {
+        const stop = io.clock.setTimer(everyMs, resolve)
+        wake = () => {
+          stop()
+          resolve()
+        }
+      })
+    }
+    return EXIT.interrupted
+  } finally {
+    off()
+  }
+}
+
+export function pause(clock: Clock, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    clock.setTimer(ms, resolve)
+  })
+}

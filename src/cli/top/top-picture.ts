@@ -1,0 +1,198 @@
+import type { LogLineView, RunSummaryView } from "../../scheduler/views.ts"
+import { cutTo, printable, widthOf } from "../printing/printable.ts"
+import { messageOf, stateColour, stateIcon, tookWords } from "../printing/run-rows.ts"
+import { nextWords, statusOf } from "../printing/schedule-rows.ts"
+import { type Column, type Paint, tableLines } from "../printing/table.ts"
+import { distanceWords, spanWords, wallWords } from "../printing/time-words.ts"
+import { isOnline } from "../printing/worker-rows.ts"
+import type { TopRow, TopState } from "./top-keys.ts"
+import { attentionOf, type Shelves, type Sight, typicalMs } from "./top-sight.ts"
+
+/** All that a picture is drawn from. */
+export interface Picture {
+  readonly place: string
+  readonly zone: string
+  readonly sight: Sight
+  readonly shelves: Shelves
+  readonly state: TopState
+  /** The name of the row that keys are for. */
+  readonly chosen: string | null
+  readonly log: readonly LogLineView[]
+}
+
+export interface Canvas {
+  readonly paint: Paint
+  readonly columns: number
+  readonly rows: number
+}
+
+export function pictureLines(picture: Picture, canvas: Canvas): readonly string[] {
+  const { mode } = picture.state
+  const body = Math.max(3, canvas.rows - 4)
+  const middle =
+    mode.kind === "help"
+      ? HELP
+      : mode.kind === "logs"
+        ? logLines(picture, mode.runId, body, canvas.paint)
+        : listLines(picture, body, canvas)
+  const lines = [...headLines(picture, canvas.paint), "", ...middle.slice(0, body)]
+  return [...lines, footLine(picture, canvas.paint)].map((line) => cutLine(line, canvas.columns))
+}
+
+function headLines({ sight, place, zone }: Picture, paint: Paint): readonly string[] {
+  const { workers, counts, now, storeMs, recent } = sight
+  const online = workers.filter(isOnline)
+  const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
+  const slots = `${sum(online.map(({ running }) => running))}/${sum(online.map((worker) => worker.slots))} slots`
+  const silent =
+    online.length === workers.length ? "" : paint("red", `, ${workers.length - online.length} silent`)
+  const ended = recent.filter(({ state }) => state === "succeeded" || state === "failed")
+  const good = ended.filter(({ state }) => state === "succeeded").length
+  const success =
+    ended.length === 0 ? "" : `   success ${Math.floor((good / ended.length) * 100)} % of ${ended.length}`
+  const time = wallWords(now, zone, now).split(" ").at(-1)!
+  return [
+    `${paint("bold", "belfry top")}  ${printable(place)}  store ${storeMs.toFixed(0)} ms  ${time} ${zone}`,
+    `workers ${online.length} (${slots})${silent}   pending ${counts.pending}   running ${counts.running}   failed ${counts.failed}${success}`,
+  ]
+}
+
+function listLines(picture: Picture, height: number, { paint, columns }: Canvas): readonly string[] {
+  const { sight, shelves, zone, chosen } = picture
+  const attention = attentionOf(sight).slice(0, 3)
+  const room = Math.max(2, Math.floor((height - 5 - (attention.length > 0 ? attention.length + 2 : 0)) / 3))
+  const shelf = (rows: readonly TopRow[], shown: readonly Column<TopRow>[]) =>
+    shelfLines(rows, shown, { chosen, room, paint, columns })
+  const filter = picture.state.filter === "" ? "" : `  like "${printable(picture.state.filter)}"`
+  return [
+    ...(attention.length === 0 ? [] : [paint("dim", "ATTENTION")]),
+    ...attention.map((text) => `${paint("yellow", "!")} ${printable(text)}`),
+    ...(attention.length === 0 ? [] : [""]),
+    paint("dim", `RUNNING AND WAITING (${shelves.unfinished.length})${filter}`),
+    ...shelf(shelves.unfinished, unfinishedColumns(sight)),
+    "",
+    paint("dim", `SCHEDULES (${shelves.schedules.length}), by ${picture.state.sort}${filter}`),
+    ...shelf(shelves.schedules, scheduleColumns(zone, sight.now)),
+    "",
+    paint("dim", `LATELY${filter}`),
+    ...shelf(shelves.recent, recentColumns(sight.now)),
+  ]
+}
+
+/** A table without headers. A row may take several lines where ids are wide: then fewer rows are shown. */
+function shelfLines(
+  rows: readonly TopRow[],
+  shown: readonly Column<TopRow>[],
+  about: { chosen: string | null; room: number; paint: Paint; columns: number },
+): readonly string[] {
+  const { chosen, room, paint, columns } = about
+  const near = around(rows, chosen, room)
+  const { body } = tableLines(near, shown, { width: columns, paint, hasHeaders: false, indent: "  " })
+  const most = Math.max(1, ...body.map((lines) => lines.length))
+  return around(near, chosen, Math.max(1, Math.floor(room / most))).flatMap((row) => {
+    const mark = row.name === chosen ? paint("bold", "›") : " "
+    return body[near.indexOf(row)]!.map((line, index) => `${index === 0 ? mark : " "} ${line}`)
+  })
+}
+
+/** As many as there is room for, with the chosen one among them. */
+function around(rows: readonly TopRow[], chosen: string | null, room: number): readonly TopRow[] {
+  const at = rows.findIndex(({ name }) => name === chosen)
+  const from = Math.max(0, Math.min(at - Math.floor(room / 2), rows.length - room))
+  return rows.slice(from, from + room)
+}
+
+const STATE: Column<TopRow> = {
+  header: "",
+  text: ({ run }) => stateIcon(run!.state),
+  paint: ({ run }) => stateColour(run!.state),
+}
+const RUN_ID: Column<TopRow> = { header: "", text: ({ run }) => run!.id, isId: true }
+
+function unfinishedColumns(sight: Sight): readonly Column<TopRow>[] {
+  const usual = (run: RunSummaryView) => {
+    const typical = typicalMs(sight, run)
+    return typical === null ? "" : `~${spanWords(typical)}`
+  }
+  return [
+    STATE,
+    RUN_ID,
+    { header: "", text: ({ run }) => tookWords(run!, sight.now), isRight: true },
+    { header: "", text: ({ run }) => usual(run!), dropOrder: 2 },
+    { header: "", text: ({ run }) => run!.workerId ?? "", dropOrder: 1 },
+    { header: "", text: ({ run }) => progressWords(run!), dropOrder: 3 },
+  ]
+}
+
+function progressWords(run: RunSummaryView): string {
+  return `${run.progress === null ? "" : `${barOf(run.progress.fraction)} `}${messageOf(run)}`
+}
+
+function barOf(fraction: number): string {
+  const full = Math.round(Math.min(1, Math.max(0, fraction)) * 10)
+  return "█".repeat(full) + "░".repeat(10 - full)
+}
+
+function scheduleColumns(zone: string, now: number): readonly Column<TopRow>[] {
+  return [
+    { header: "", text: ({ schedule }) => schedule!.id, isId: true },
+    { header: "", text: ({ schedule }) => nextWords(schedule!, zone, now) },
+    {
+      header: "",
+      text: ({ schedule }) => (statusOf(schedule!) === "active" ? "" : statusOf(schedule!)),
+      paint: () => "yellow",
+    },
+    { header: "", text: ({ schedule }) => schedule!.words, dropOrder: 1 },
+  ]
+}
+
+function recentColumns(now: number): readonly Column<TopRow>[] {
+  const ago = ({ completedAt }: RunSummaryView) =>
+    completedAt === null ? "" : distanceWords(completedAt.getTime(), now)
+  return [
+    STATE,
+    RUN_ID,
+    { header: "", text: ({ run }) => ago(run!), isRight: true },
+    { header: "", text: ({ run }) => messageOf(run!), dropOrder: 1 },
+  ]
+}
+
+function logLines({ log }: Picture, runId: string, height: number, paint: Paint): readonly string[] {
+  const head = `${paint("bold", "Log of")} ${printable(runId)}`
+  if (log.length === 0) return [head, "", paint("dim", "Nothing was written yet.")]
+  const lines = log.map(({ at, attempt, level, message }) => {
+    const colour = level === "error" ? "red" : level === "warn" ? "yellow" : null
+    const time = at.toISOString().slice(11, 23)
+    return `${paint("dim", `${time} #${attempt}`)} ${paint(colour, level.padEnd(5))} ${printable(message)}`
+  })
+  return [head, "", ...lines.slice(Math.max(0, lines.length - (height - 2)))]
+}
+
+const HELP: readonly string[] = [
+  "KEYS",
+  "  ↑ ↓  k j   choose a run or a schedule",
+  "  p          pause or resume its schedule",
+  "  t          trigger its schedule: one run, now",
+  "  c          cancel the run that is chosen; asks first",
+  "  l  Enter   the log of the run, or of the schedule's newest",
+  "  f  /       show only what has these letters; Escape shows all again",
+  "  s          sort schedules by what comes next, by key, by what ran last",
+  "  ?  h       this help",
+  "  q  Ctrl-C  quit",
+]
+
+const KEYS = "↑↓ choose  p pause  t trigger  c cancel  l log  f filter  s sort  ? help  q quit"
+
+function footLine({ state }: Picture, paint: Paint): string {
+  const { mode, said, filter } = state
+  if (mode.kind === "filter") return `Filter: ${printable(filter)}█  (Enter keeps it, Escape takes it back)`
+  if (mode.kind === "cancel") return paint("yellow", `Cancel ${printable(mode.runId)}? [y/N]`)
+  if (mode.kind !== "list") return paint("dim", "Any key goes back.")
+  return said === "" ? paint("dim", KEYS) : printable(said)
+}
+
+/** Cut to the screen's width, not counting the colours. */
+function cutLine(line: string, columns: number): string {
+  const plain = line.replaceAll(/\u001b\[\d+m/g, "")
+  return widthOf(plain) <= columns ? line : cutTo(plain, columns)
+}

@@ -1,0 +1,117 @@
+import type { RunState } from "../../core/run.ts"
+import type { Scheduler } from "../../scheduler/scheduler.ts"
+import type { RunSummaryView, ScheduleView, WorkerView } from "../../scheduler/views.ts"
+import { ordered } from "../applying/schedule-order.ts"
+import { spanWords } from "../printing/time-words.ts"
+import { allWorkers, isOnline } from "../printing/worker-rows.ts"
+import { allSchedules } from "../session/lookups.ts"
+import type { Io } from "../terminal/io.ts"
+import type { TopRow, TopState } from "./top-keys.ts"
+
+/** What there is, read at one moment. */
+export interface Sight {
+  readonly now: number
+  readonly storeMs: number
+  readonly counts: Readonly<Record<RunState, number>>
+  /** Those being performed, then those that wait. */
+  readonly unfinished: readonly RunSummaryView[]
+  readonly recent: readonly RunSummaryView[]
+  readonly schedules: readonly ScheduleView[]
+  readonly workers: readonly WorkerView[]
+}
+
+const SCHEDULES_MAX = 500
+const UNFINISHED_MAX = 100
+/** As many as tell what is typical. */
+const RECENT_MAX = 200
+
+export async function look(scheduler: Scheduler, io: Io): Promise<Sight> {
+  const startedAt = io.clock.monotonic()
+  const counts = await scheduler.runs.count()
+  const storeMs = io.clock.monotonic() - startedAt
+  const running = (await scheduler.runs.list({ state: "running", limit: UNFINISHED_MAX })).items
+  const pending = (await scheduler.runs.list({ state: "pending", limit: UNFINISHED_MAX })).items
+  const recent = (
+    await scheduler.runs.list({
+      state: ["succeeded", "failed", "cancelled", "skipped"],
+      limit: RECENT_MAX,
+    })
+  ).items
+  const schedules = await allSchedules(scheduler, {}, SCHEDULES_MAX)
+  const workers = await allWorkers(scheduler)
+  return {
+    now: io.clock.now(),
+    storeMs,
+    counts,
+    unfinished: [...running, ...pending],
+    recent,
+    schedules,
+    workers,
+  }
+}
+
+/** What of it is to be seen, in order. */
+export interface Shelves {
+  readonly unfinished: readonly TopRow[]
+  readonly schedules: readonly TopRow[]
+  readonly recent: readonly TopRow[]
+}
+
+export function shelvesOf(sight: Sight, { filter, sort }: TopState): Shelves {
+  const wanted = filter.toLowerCase()
+  const matches = (...texts: readonly string[]) => texts.some((text) => text.toLowerCase().includes(wanted))
+  const runs = (found: readonly RunSummaryView[]) =>
+    found.filter(({ id, task }) => matches(id, task)).map(rowOfRun)
+  return {
+    unfinished: runs(sight.unfinished),
+    schedules: ordered(
+      sight.schedules.filter(({ id, task, tags }) => matches(id, task, ...tags)),
+      sort,
+    ).map((schedule) => ({ name: `schedule ${schedule.id}`, run: null, schedule })),
+    recent: runs(sight.recent),
+  }
+}
+
+function rowOfRun(run: RunSummaryView): TopRow {
+  return { name: `run ${run.id}`, run, schedule: null }
+}
+
+export function rowsOf({ unfinished, schedules, recent }: Shelves): readonly TopRow[] {
+  return [...unfinished, ...schedules, ...recent]
+}
+
+/** How long runs of the same schedule and task took lately: the middle one of at least three that succeeded. */
+export function typicalMs({ recent }: Sight, { scheduleId, task }: RunSummaryView): number | null {
+  const took = recent
+    .filter((run) => run.state === "succeeded" && run.scheduleId === scheduleId && run.task === task)
+    .flatMap(({ durationMs }) => (durationMs === null ? [] : [durationMs]))
+    .sort((a, b) => a - b)
+  return took.length < 3 ? null : took[Math.floor(took.length / 2)]!
+}
+
+const OVERDUE_MS = 120_000
+
+/** What somebody should see to, worst first. */
+export function attentionOf({ schedules, workers, now }: Sight): readonly string[] {
+  const online = workers.filter(isOnline)
+  const offered = new Set(online.flatMap(({ tasks }) => tasks))
+  const isLate = ({ nextRunAt, paused, enabled }: ScheduleView) =>
+    enabled && paused === null && nextRunAt !== null && now - nextRunAt.getTime() > OVERDUE_MS
+  return [
+    ...schedules
+      .filter(({ lastError }) => lastError !== null)
+      .map((s) => `${s.id} can't be planned: ${s.lastError}`),
+    ...schedules
+      .filter(isLate)
+      .map(
+        ({ id, nextRunAt }) =>
+          `${id} was due ${spanWords(now - nextRunAt!.getTime())} ago and has not been fired`,
+      ),
+    ...[...new Set(schedules.map(({ task }) => task))]
+      .filter((task) => !offered.has(task))
+      .map((task) => `no worker offers ${task}`),
+    ...workers
+      .filter((worker) => !isOnline(worker))
+      .map(({ id, silentForMs }) => `worker ${id} has been silent for ${spanWords(silentForMs!)}`),
+  ]
+}

@@ -1,0 +1,181 @@
+import { BelfryError } from "../../core/errors.ts"
+import { hashText } from "../../core/hash.ts"
+import { formatInstant, type Instant } from "../../core/instant.ts"
+import { requestOf } from "../../core/new-run.ts"
+import { runIdOf } from "../../core/occurrence.ts"
+import type { NewRun, RunState } from "../../core/run.ts"
+import { type Schedule, timetableOf } from "../../core/schedule.ts"
+import { nextInTimetable } from "../../core/timetable.ts"
+import { accepted } from "../../store/refused.ts"
+import type { Store } from "../../store/store.ts"
+
+/** Runs for occurrences of the past: a plan to look at first, then the doing. */
+
+export const BACKFILL_MAX = 1_000
+const CHUNK = 100
+
+export interface BackfillRange {
+  /** Included. */
+  readonly from: Date
+  /** Included; not after now. */
+  readonly until: Date
+  /** `missing`: occurrences that never became a run. `failed`: whose run failed for good. `all`: whatever became of them. */
+  readonly which: "missing" | "failed" | "all"
+  /** Tells two backfills of the same occurrences apart; the same name never runs one twice. */
+  readonly name: string
+}
+
+export interface BackfillPlan extends BackfillRange {
+  /** Changes whenever the plan would do something else. */
+  readonly planId: string
+  readonly scheduleId: string
+  readonly occurrences: readonly Date[]
+  /** Occurrences in the range that were left out: they have a run, or, of `failed`, none that failed. */
+  readonly leftOut: number
+}
+
+export async function planBackfill(
+  store: Store,
+  schedule: Schedule,
+  range: BackfillRange,
+): Promise<BackfillPlan> {
+  check(schedule, range, await store.now())
+  const all = occurrencesIn(schedule, range)
+  const { own, again } = await runsOf(store, schedule, all, range)
+  const occurrences = all.filter((at) => !again.has(at) && isWanted(range.which, own.get(at)))
+  const planId = hashText(
+    `${schedule.id} ${schedule.revision} ${range.name} ${occurrences.join(" ")}`,
+  ).toString(36)
+  return {
+    ...range,
+    planId,
+    scheduleId: schedule.id,
+    occurrences: occurrences.map((at) => new Date(at)),
+    leftOut: all.length - occurrences.length,
+  }
+}
+
+/** The same plan as things are now; refused if it would do something else than what was looked at. */
+export async function planAgain(
+  store: Store,
+  schedule: Schedule,
+  planned: BackfillRange & { readonly planId: string; readonly occurrences: readonly unknown[] },
+): Promise<BackfillPlan> {
+  const { from, until, which, name } = planned
+  const current = await planBackfill(store, schedule, { from, until, which, name })
+  if (current.planId === planned.planId) return current
+  throw new BelfryError(
+    "BELFRY_BACKFILL_CHANGED",
+    `The backfill of "${schedule.id}" was planned for ${planned.occurrences.length} occurrences; it would now be ${current.occurrences.length} or others.`,
+  )
+}
+
+/** Low in priority and one at a time unless said: a backfill never stands in the way of what is due now. */
+export async function doBackfill(
+  store: Store,
+  schedule: Schedule,
+  plan: BackfillPlan,
+  options: { concurrency: number; by: string | null; onProgress?: (done: number, total: number) => void },
+): Promise<readonly string[]> {
+  const runs = plan.occurrences.map((scheduledFor) =>
+    backfillRun(schedule, scheduledFor.getTime(), plan.name, options),
+  )
+  const created: string[] = []
+  for (let start = 0; start < runs.length; start += CHUNK) {
+    const answers = (await store.enqueue(runs.slice(start, start + CHUNK))).map(accepted)
+    created.push(...answers.filter(({ outcome }) => outcome === "created").map(({ runId }) => runId))
+    options.onProgress?.(Math.min(start + CHUNK, runs.length), runs.length)
+  }
+  return created
+}
+
+function backfillRun(
+  schedule: Schedule,
+  scheduledFor: Instant,
+  name: string,
+  { concurrency, by }: { concurrency: number; by: string | null },
+): NewRun {
+  return {
+    ...requestOf(schedule),
+    id: backfillIdOf(schedule.id, scheduledFor, name),
+    scheduledFor,
+    triggeredBy: "backfill",
+    trigger: `backfill:${name}`,
+    priority: schedule.priority - 1,
+    liveKey: null,
+    concurrencyKey: `backfill:${schedule.id}`,
+    concurrencyLimit: concurrency,
+    by,
+    state: "pending",
+    delayMs: 0,
+    notBefore: null,
+    message: null,
+  }
+}
+
+/** Its own ids: the ledger's record of what happened at the time stays. */
+function backfillIdOf(scheduleId: string, scheduledFor: Instant, name: string): string {
+  return `${runIdOf(scheduleId, scheduledFor)}~${name}`
+}
+
+function check(schedule: Schedule, range: BackfillRange, now: Instant): void {
+  const [from, until] = [range.from.getTime(), range.until.getTime()]
+  const problem =
+    from > until
+      ? `its start ${formatInstant(from)} is after its end ${formatInstant(until)}`
+      : until > now
+        ? `its end ${formatInstant(until)} is in the future`
+        : null
+  if (problem !== null) {
+    throw new BelfryError(
+      "BELFRY_BACKFILL_INVALID",
+      `The backfill of "${schedule.id}" can't be planned: ${problem}.`,
+    )
+  }
+}
+
+function occurrencesIn(schedule: Schedule, range: BackfillRange): readonly Instant[] {
+  const found: Instant[] = []
+  const until = range.until.getTime()
+  for (
+    let at = nextInTimetable(timetableOf(schedule), range.from.getTime() - 1);
+    at !== null && at <= until;
+  ) {
+    found.push(at)
+    if (found.length > BACKFILL_MAX) {
+      throw new BelfryError(
+        "BELFRY_BACKFILL_INVALID",
+        `The range has more than ${BACKFILL_MAX} occurrences of "${schedule.id}"; backfill it in parts (the first ends at ${formatInstant(at)}).`,
+      )
+    }
+    at = nextInTimetable(timetableOf(schedule), at)
+  }
+  return found
+}
+
+function isWanted(which: BackfillRange["which"], state: RunState | undefined): boolean {
+  if (which === "all") return true
+  // A recorded skip is not a run.
+  return which === "failed" ? state === "failed" : state === undefined || state === "skipped"
+}
+
+/** What became of each occurrence at its time, and which have a run of this backfill. */
+async function runsOf(
+  store: Store,
+  schedule: Schedule,
+  occurrences: readonly Instant[],
+  { name }: BackfillRange,
+): Promise<{ own: ReadonlyMap<Instant, RunState>; again: ReadonlySet<Instant> }> {
+  const own = new Map<Instant, RunState>()
+  const again = new Set<Instant>()
+  for (let start = 0; start < occurrences.length; start += CHUNK) {
+    const chunk = occurrences.slice(start, start + CHUNK)
+    const ids = chunk.flatMap((at) => [runIdOf(schedule.id, at), backfillIdOf(schedule.id, at, name)])
+    const runs = await store.findRuns({ ids }, { orderBy: "createdAt", after: null, limit: ids.length })
+    for (const { id, scheduledFor, state } of runs) {
+      if (id === runIdOf(schedule.id, scheduledFor!)) own.set(scheduledFor!, state)
+      else again.add(scheduledFor!)
+    }
+  }
+  return { own, again }
+}

@@ -1,0 +1,87 @@
+import { checked, type Door, type Kind } from "../../core/checked.ts"
+import { latenessMs } from "../../core/lateness.ts"
+import { PAGE } from "../../core/limits.ts"
+import type { RunState, TriggeredBy } from "../../core/run.ts"
+import type { RunSummary } from "../../core/run-summary.ts"
+import type { Store } from "../../store/store.ts"
+import { cursor, isInstantPlace, type Listing, listing } from "../listing.ts"
+
+/** What became of an occurrence, and why. The answer to "why didn't it run?". */
+export interface LedgerEntry {
+  readonly scheduledFor: Date
+  /** For a record that stands for several occurrences: the first of them, and how many (10,000 means at least). */
+  readonly from: Date | null
+  readonly count: number
+  readonly outcome: RunState
+  /** `overlap`, `paused`, `missed`, … for a skip; why it was cancelled. */
+  readonly reason: string | null
+  readonly message: string | null
+  readonly runId: string
+  readonly triggeredBy: TriggeredBy
+  /** How long after it was due its first attempt began; null before. */
+  readonly latenessMs: number | null
+  /** Occurrences folded into this run after an outage. */
+  readonly standsFor: number
+}
+
+export interface LedgerPage {
+  readonly limit?: number
+  /** The `next` of the page before. */
+  readonly cursor?: string
+}
+
+export const LEDGER_PAGE = {
+  limit: PAGE,
+  cursor: cursor(isInstantPlace),
+} satisfies Record<keyof LedgerPage, Kind<unknown>>
+
+const DOOR: Door = { code: "BELFRY_SCHEDULE_INVALID", subject: "schedules.occurrences" }
+
+export function readLedger(
+  { store, ready }: { store: Store; ready: () => Promise<void> },
+  scheduleId: string,
+  page: LedgerPage,
+): Listing<LedgerEntry> {
+  const { cursor: first = null, limit = 50 } = checked(page, LEDGER_PAGE, DOOR)
+  return listing({
+    limit,
+    first,
+    async read(after, size) {
+      await ready()
+      const runs = await store.findRuns({ scheduleId }, { orderBy: "scheduledFor", after, limit: size })
+      const attempts = await firstAttemptsOf(store, runs)
+      return runs.map((run) => ({ run, attempt: attempts.get(run.id) ?? run }))
+    },
+    placeOf: ({ run }) => ({ at: run.scheduledFor!, id: run.id }),
+    show: ({ run, attempt }) => entryOf(run, attempt),
+  })
+}
+
+type FirstAttempt = Pick<RunSummary, "dueAt" | "startedAt">
+
+/** Of those that were tried again: the others' first attempt is their newest. */
+async function firstAttemptsOf(
+  store: Store,
+  runs: readonly RunSummary[],
+): Promise<ReadonlyMap<string, FirstAttempt>> {
+  const ids = runs.filter(({ attempt }) => attempt > 1).map(({ id }) => id)
+  if (ids.length === 0) return new Map()
+  return new Map((await store.readRuns(ids)).map((run) => [run.id, run.attempts[0] ?? run]))
+}
+
+function entryOf(run: RunSummary, { dueAt, startedAt }: FirstAttempt): LedgerEntry {
+  const { missed } = run
+  const isRange = run.state === "skipped" && missed !== null
+  return {
+    scheduledFor: new Date(run.scheduledFor!),
+    from: isRange ? new Date(missed.from) : null,
+    count: isRange ? missed.count : 1,
+    outcome: run.state,
+    reason: run.reason,
+    message: run.message ?? run.error?.split("\n")[0] ?? null,
+    runId: run.id,
+    triggeredBy: run.triggeredBy,
+    latenessMs: dueAt === null || startedAt === null ? null : latenessMs({ dueAt, startedAt }, undefined),
+    standsFor: isRange ? 0 : 1 + (missed?.count ?? 0),
+  }
+}

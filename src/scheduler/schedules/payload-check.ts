@@ -1,0 +1,53 @@
+import { BelfryError } from "../../core/errors.ts"
+import { toPayload } from "../../core/json.ts"
+import { shown } from "../../core/shown.ts"
+import { describeThrown } from "../../core/thrown.ts"
+import { validatePayload } from "../../task/payload.ts"
+import type { AnyTask } from "../../task/task.ts"
+
+/** Payloads are checked by the tasks that this process knows; those of other tasks when they run. */
+type Tasks = ReadonlyMap<string, AnyTask>
+
+/** By the task's schema, in the form that is stored: for a payload that is stored already. */
+export async function checkStoredPayload(tasks: Tasks, name: string, payload: unknown): Promise<void> {
+  const task = tasks.get(name)
+  if (task !== undefined) await validated(task, payload)
+}
+
+/** The same for a payload that somebody gives: none, if the task has no schema. */
+export async function checkPayload(tasks: Tasks, name: string, payload: unknown): Promise<void> {
+  const task = tasks.get(name)
+  if (task === undefined) return
+  checkTakesPayload(task, payload)
+  await validated(task, payload)
+}
+
+/** Refuses a payload for a task that takes none: it would be stored, and silently do nothing. */
+export function checkTakesPayload(task: AnyTask, payload: unknown): void {
+  if (task.payload !== null || payload === undefined || payload === null) return
+  const text = `Task "${task.name}" takes no payload: it has no schema. Received ${shown(payload)}. Define the task with a payload schema if it takes one.`
+  throw new BelfryError("BELFRY_PAYLOAD_INVALID", text, { details: { option: "payload", task: task.name } })
+}
+
+/** By the schema, and then by the task itself, which may know of more that keeps a run from succeeding. */
+export async function examinePayload(tasks: Tasks, name: string, payload: unknown): Promise<void> {
+  const task = tasks.get(name)
+  if (task === undefined) return
+  checkTakesPayload(task, payload)
+  const read = await validated(task, payload)
+  try {
+    await task.examine?.(read)
+  } catch (cause) {
+    if (cause instanceof BelfryError) throw cause
+    const why = cause instanceof Error ? cause.message : describeThrown(cause)
+    const text = `Payload of task "${name}" can't be used: ${why}`
+    throw new BelfryError("BELFRY_PAYLOAD_INVALID", text, {
+      details: { option: "payload", task: name },
+      cause,
+    })
+  }
+}
+
+function validated(task: AnyTask, payload: unknown): Promise<unknown> {
+  return validatePayload(task, toPayload(payload, `Payload of task "${task.name}"`))
+}

@@ -1,0 +1,196 @@
+import type { Checked, Kind } from "../../core/checked.ts"
+import { BelfryError } from "../../core/errors.ts"
+import { formatInstant, type Instant } from "../../core/instant.ts"
+import { type Json, toPayload } from "../../core/json.ts"
+import { flag, instant, payload, remark } from "../../core/kinds.ts"
+import { requestOf } from "../../core/new-run.ts"
+import type { PriorityOption, When } from "../../core/options.ts"
+import { planOf } from "../../core/plan.ts"
+import { isQueueFull } from "../../core/plan-owed.ts"
+import { OVERLAP_POLICY, PRIORITY } from "../../core/policies.ts"
+import { cancel, type NewRun, REPLACED_BY_HAND, UNFINISHED } from "../../core/run.ts"
+import type { RunSummary } from "../../core/run-summary.ts"
+import type { Overlap, Schedule } from "../../core/schedule.ts"
+import { skip } from "../../core/steer.ts"
+import { cancelAll } from "../../engine/cancelling.ts"
+import { readFacts } from "../../engine/facts.ts"
+import { accepted } from "../../store/refused.ts"
+import type { RunPage, Store } from "../../store/store.ts"
+import type { AnyTask } from "../../task/task.ts"
+import { requireSchedule, tooManyTries, trySteer } from "./change-schedule.ts"
+import { checkPayload, checkStoredPayload } from "./payload-check.ts"
+import type { Because } from "./steering-options.ts"
+
+export interface TriggerNowOptions extends Because {
+  /** Instead of the schedule's own. */
+  readonly payload?: unknown
+  readonly priority?: PriorityOption
+  /** Also leaves out the next occurrence. */
+  readonly insteadOfNext?: boolean
+  /** The instant the run is for, its `scheduledFor`; not in the future. None unless said. */
+  readonly asOf?: When
+  /** Instead of the schedule's own policy. */
+  readonly overlap?: Overlap["policy"]
+}
+
+export interface TriggerNowResult {
+  /** `skipped`: by the overlap policy, because `runId` is unfinished. */
+  readonly outcome: "created" | "skipped"
+  readonly runId: string
+}
+
+export const TRIGGER_NOW_OPTIONS = {
+  payload,
+  priority: PRIORITY,
+  insteadOfNext: flag,
+  asOf: instant,
+  overlap: OVERLAP_POLICY,
+  reason: remark,
+  by: remark,
+} satisfies Record<keyof TriggerNowOptions, Kind<unknown>>
+
+export type GivenTriggerNow = Checked<typeof TRIGGER_NOW_OPTIONS>
+
+/** One run, now; the next occurrence is untouched, unless the run takes its place. */
+export async function triggerNow(
+  store: Store,
+  about: TriggerNowRequest,
+  given: GivenTriggerNow,
+): Promise<TriggerNowResult> {
+  for (let tries = 0; tries < TRIGGER_TRIES; tries++) {
+    const schedule = await requireSchedule(store, about.scheduleId)
+    const run = await checkedRun(store, schedule, about, given)
+    const policy = given.overlap ?? schedule.overlap.policy
+    const holder = await makeRoom(store, schedule, { policy, by: given.by ?? null })
+    if (holder !== null) return { outcome: "skipped", runId: holder }
+    // Where others may make a run at the same moment, only one of them finds the schedule as it was.
+    const isGuarded = given.insteadOfNext || policy === "queue" || policy === "replace"
+    const result = isGuarded ? await guarded(store, schedule, run, given) : await beside(store, run)
+    if (result !== null) return result
+  }
+  throw tooManyTries(about.scheduleId, "triggered")
+}
+
+/** Many may trigger a schedule at once, and one of them is through with each try. */
+const TRIGGER_TRIES = 200
+
+export interface TriggerNowRequest {
+  readonly scheduleId: string
+  readonly runId: string
+  readonly tasks: ReadonlyMap<string, AnyTask>
+}
+
+/** Refuses before anything happens what can't be done, such as to leave out the next occurrence where there is none. */
+async function checkedRun(
+  store: Store,
+  schedule: Schedule,
+  { runId, tasks }: TriggerNowRequest,
+  given: GivenTriggerNow,
+): Promise<NewRun> {
+  const payload =
+    given.payload === undefined ? schedule.payload : toPayload(given.payload, `Payload for "${schedule.id}"`)
+  const check = given.payload === undefined ? checkStoredPayload : checkPayload
+  await check(tasks, schedule.task, payload)
+  const now = await store.now()
+  if (given.insteadOfNext) skip(schedule, null, NO_REASON, now)
+  return manualRun(schedule, { id: runId, payload, now }, given)
+}
+
+async function beside(store: Store, run: NewRun): Promise<TriggerNowResult> {
+  const { outcome, runId } = accepted((await store.enqueue([run]))[0]!)
+  return outcome === "held" ? { outcome: "skipped", runId } : { outcome: "created", runId: run.id }
+}
+
+/** The run, and the skip if there is one, are one plan: both happen or neither. Null if the schedule, or what holds its key, has moved. */
+async function guarded(
+  store: Store,
+  schedule: Schedule,
+  run: NewRun,
+  { insteadOfNext = false }: GivenTriggerNow,
+): Promise<TriggerNowResult | null> {
+  const { reason, by } = run
+  const why = { reason, by }
+  const { outcome } = await trySteer(store, schedule, {
+    // A run tells by itself who triggered it. That the next occurrence is left out is for the journal.
+    action: insteadOfNext ? "triggered" : null,
+    why,
+    decide: (stored, _facts, now) => ({
+      ...(insteadOfNext ? skip(stored, null, why, now) : planOf(stored, {})),
+      runs: [run],
+    }),
+  })
+  if (outcome === "done") return { outcome: "created", runId: run.id }
+  const holder = outcome === "held" ? await holderOf(store, run) : null
+  return holder === null ? null : { outcome: "skipped", runId: holder.id }
+}
+
+/** The unfinished run that has the new one's live key; null if it has finished meanwhile. */
+async function holderOf(store: Store, { liveKey, concurrencyKey }: NewRun): Promise<RunSummary | null> {
+  const filter = { concurrencyKey: concurrencyKey!, states: UNFINISHED }
+  for (let after: RunPage["after"] = null; ; ) {
+    const page = await store.findRuns(filter, { orderBy: "createdAt", after, limit: HOLDER_PAGE })
+    const holder = page.find((run) => run.liveKey === liveKey)
+    if (holder !== undefined) return holder
+    if (page.length < HOLDER_PAGE) return null
+    const last = page.at(-1)!
+    after = { at: last.createdAt, id: last.id }
+  }
+}
+
+const HOLDER_PAGE = 100
+const NO_REASON = { reason: null, by: null }
+
+/** One run by hand. Everything about it is checked here, before anything happens. */
+function manualRun(
+  schedule: Schedule,
+  about: { id: string; payload: Json; now: Instant },
+  given: GivenTriggerNow,
+): NewRun {
+  const { overlap, asOf, reason = null, by = null } = given
+  const asked =
+    overlap === undefined ? schedule : { ...schedule, overlap: { ...schedule.overlap, policy: overlap } }
+  return {
+    ...requestOf(asked),
+    id: about.id,
+    payload: about.payload,
+    scheduledFor: asOf === undefined ? null : instantPassed(schedule.id, asOf, about.now),
+    priority: given.priority ?? schedule.priority,
+    triggeredBy: "manual",
+    trigger: "manual",
+    reason,
+    by,
+    state: "pending",
+    delayMs: 0,
+    notBefore: null,
+    message: null,
+  }
+}
+
+function instantPassed(id: string, asOf: Instant, now: Instant): Instant {
+  if (asOf <= now) return asOf
+  throw new BelfryError(
+    "BELFRY_RUN_INVALID",
+    `"${id}" can't be triggered as of ${formatInstant(asOf)}: that is in the future.`,
+    { details: { id, option: "asOf" } },
+  )
+}
+
+/**
+ * With `replace`, ends what is unfinished, so that the run by hand takes its place. With `queue`, says by its oldest run that the
+ * queue is full. The other policies are kept by the run's live key.
+ */
+async function makeRoom(
+  store: Store,
+  schedule: Schedule,
+  { policy, by }: { policy: Overlap["policy"]; by: string | null },
+): Promise<string | null> {
+  if (policy !== "replace" && policy !== "queue") return null
+  const { unfinished } = await readFacts(store, schedule)
+  if (policy === "queue") return isQueueFull(schedule, unfinished.length) ? unfinished[0]!.id : null
+  const why = { reason: REPLACED_BY_HAND, by }
+  await cancelAll(
+    store,
+    unfinished.map((run) => cancel(run, why)).filter((change) => change !== null),
+  )
+  return null
+}
