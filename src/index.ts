@@ -14,14 +14,21 @@ export type { Role } from "./engine/engine.ts"
 export type { ClaimedWork, EventName, Hooks, Listener, RunEvent } from "./engine/events.ts"
 export type { Clock } from "./runtime/clock.ts"
 export { jsonLogger, type Logger, silentLogger } from "./runtime/logger.ts"
+export type { Client } from "./scheduler/client.ts"
+export { createScheduler } from "./scheduler/create-scheduler.ts"
 export type { ReconcileReport } from "./scheduler/declared.ts"
 export type { Journal, JournalEntryView, JournalQuery } from "./scheduler/journal.ts"
 export type { Listing, Page } from "./scheduler/listing.ts"
-export type { Enqueued, EnqueueOptions, RunOptions } from "./scheduler/runs/enqueue.ts"
-export type { RunQuery, Runs } from "./scheduler/runs/runs.ts"
-export { createScheduler, type Scheduler } from "./scheduler/scheduler.ts"
+export type { ManyOptions, ManyReport, Refused, Selection } from "./scheduler/many.ts"
+export type { Attention, Overview } from "./scheduler/overview.ts"
+export type { Enqueued, EnqueuedRun, EnqueueOptions, RunOptions } from "./scheduler/runs/enqueue.ts"
+export type { RunQuery, RunSelection } from "./scheduler/runs/run-options.ts"
+export type { Runs } from "./scheduler/runs/runs.ts"
+export type { Scheduler } from "./scheduler/scheduler.ts"
 export type { SchedulerOptions, StartOptions } from "./scheduler/scheduler-options.ts"
+export type { ApplyOptions, ApplyReport, ApplyStep, ScheduleToApply } from "./scheduler/schedules/apply.ts"
 export type { BackfillPlan } from "./scheduler/schedules/backfill.ts"
+export type { ChangedValue } from "./scheduler/schedules/changed-values.ts"
 export type { LedgerEntry, LedgerPage } from "./scheduler/schedules/ledger.ts"
 export type { OccurrenceView } from "./scheduler/schedules/preview.ts"
 export type { ScheduleChanges } from "./scheduler/schedules/schedule-options.ts"
@@ -30,9 +37,12 @@ export type {
   BackfillOptions,
   Because,
   CreateOptions,
+  PauseOptions,
   ScheduleQuery,
+  ScheduleSelection,
 } from "./scheduler/schedules/steering-options.ts"
 export type { TriggerNowOptions, TriggerNowResult } from "./scheduler/schedules/trigger.ts"
+export type { Found } from "./scheduler/search.ts"
 export type {
   MeasureView,
   RunStatistics,
@@ -40,6 +50,7 @@ export type {
   StatisticsSpanName,
   StatisticsView,
 } from "./scheduler/statistics.ts"
+export type { TaskView } from "./scheduler/tasks.ts"
 export type {
   AttemptView,
   LogLineView,
@@ -53,6 +64,7 @@ export type { WithinTransaction } from "./scheduler/within.ts"
 export type { Store } from "./store/store.ts"
 export { memory } from "./stores/memory/memory.ts"
 export type { DeclaredOptions, DeclaredSchedule } from "./task/declared-schedule.ts"
+export type { DetailsOf } from "./task/output.ts"
 export { DoNotRetry, RetryAfter } from "./task/retry-errors.ts"
 export { type AbortCause, RunAborted } from "./task/run-aborted.ts"
 export { type AnyTask, defineTask, type Task, type TaskOptions } from "./task/task.ts"

@@ -29,6 +29,7 @@ const locks = lock.createLocks(lock.memoryLocks())
 const task = defineTask({ name: "t", run: () => undefined })
 const every = cron.parse("@hourly")
 const range = { from: "2026-01-01T00:00:00Z", until: "2026-01-02T00:00:00Z" }
+const DAILY = { task: "t", cron: "@daily" } as const
 const url = "postgres://localhost/x"
 const pool = { connect: () => assert.fail("it was used") }
 
@@ -67,25 +68,41 @@ const DOORS: readonly (readonly [
       reconcile: (options) => scheduler.reconcile(options),
       workers: (options) => scheduler.workers(options),
       statistics: (options) => scheduler.statistics(options),
+      search: (options) => scheduler.search("t", options),
     },
-    { within: NO_OPTIONS, on: NO_OPTIONS },
+    { within: NO_OPTIONS, on: NO_OPTIONS, tasks: NO_OPTIONS, overview: NO_OPTIONS },
   ],
   ["scheduler.journal", methodsOf(journal), { list: (options) => journal.list(options) }, {}],
   [
     "scheduler.schedules",
     methodsOf(schedules),
     {
-      create: (options) => schedules.create("s", { task: "t", cron: "@daily", ...(options as object) }),
+      create: (options) => schedules.create("s", { ...DAILY, ...(options as object) }),
+      put: async (options) => {
+        await assert.rejects(schedules.put("s", DAILY, options), /unheardOf is not an option/)
+        return schedules.put("s", { ...DAILY, ...(options as object) })
+      },
+      apply: async (options) => {
+        await assert.rejects(schedules.apply([], options), /unheardOf is not an option/)
+        return schedules.apply([{ id: "s", ...DAILY, ...(options as object) }])
+      },
       list: (options) => schedules.list(options),
       count: (options) => schedules.count(options),
-      delete: (options) => schedules.delete("s", options),
+      delete: async (options) => {
+        await assert.rejects(schedules.delete(["s"], options), /unheardOf is not an option/)
+        return schedules.delete("s", options)
+      },
       resume: (options) => schedules.resume("s", options),
       restore: (options) => schedules.restore("s", 0, options),
       update: async (options) => {
         await assert.rejects(schedules.update("s", {}, options), /unheardOf is not an option/)
         return schedules.update("s", options, { ifRevision: 1 })
       },
-      pause: (options) => schedules.pause("s", options),
+      pause: async (options) => {
+        await assert.rejects(schedules.pause(["s"], options), /unheardOf is not an option/)
+        await assert.rejects(schedules.pause(options), /unheardOf is not an option/)
+        return schedules.pause("s", options)
+      },
       trigger: (options) => schedules.trigger("s", options),
       reschedule: (options) => schedules.reschedule("s", 0, options),
       skip: (options) => schedules.skip("s", 0, options),
@@ -107,7 +124,11 @@ const DOORS: readonly (readonly [
       wait: (options) => runs.wait("r", options),
       list: (options) => runs.list(options),
       count: (options) => runs.count(options),
-      cancel: (options) => runs.cancel("r", options),
+      cancel: async (options) => {
+        await assert.rejects(runs.cancel(["r"], options), /unheardOf is not an option/)
+        await assert.rejects(runs.cancel(options), /unheardOf is not an option/)
+        return runs.cancel("r", options)
+      },
       retry: (options) => runs.retry("r", options),
       release: (options) => runs.release("r", options),
       logs: (options) => runs.logs("r", options),

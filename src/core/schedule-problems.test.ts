@@ -2,7 +2,16 @@ import assert from "node:assert/strict"
 import { test } from "vitest"
 import { problemsOf } from "./schedule-problems.ts"
 
-const active = { task: "report", enabled: true, paused: null, finishedAt: null, lastError: null }
+const active = {
+  task: "report",
+  enabled: true,
+  paused: null,
+  finishedAt: null,
+  lastError: null,
+  nextRunAt: null,
+  failuresInARow: 0,
+  lastRunAt: null,
+}
 const paused = { at: 0, until: null, reason: null, by: null }
 const noWorker = (message: string) => [{ kind: "no-worker", message }]
 
@@ -19,6 +28,18 @@ const CASES: readonly (readonly [string, object, readonly string[], readonly obj
   ["nor does one that is disabled", { enabled: false }, [], []],
   ["nor one that has finished", { finishedAt: 0 }, [], []],
   [
+    "one that should have been fired says so",
+    { nextRunAt: -120_001 },
+    ["report"],
+    [
+      {
+        kind: "overdue",
+        message:
+          "It was due at 1969-12-31T23:57:59.999Z and has not been fired. Does anything run that fires?",
+      },
+    ],
+  ],
+  [
     "one that can't be planned says why, and no more",
     { lastError: "No such zone." },
     [],
@@ -27,5 +48,5 @@ const CASES: readonly (readonly [string, object, readonly string[], readonly obj
 ]
 
 test.each(CASES)("the problems of a schedule: %s", (_, differs, offered, problems) => {
-  assert.deepEqual(problemsOf({ ...active, ...differs }, new Set(offered)), problems)
+  assert.deepEqual(problemsOf({ ...active, ...differs }, new Set(offered), 0), problems)
 })

@@ -1,22 +1,36 @@
+import { formatInstant, type Instant } from "./instant.ts"
 import type { Schedule } from "./schedule.ts"
+import { isActive, type StateParts, scheduleStateOf } from "./schedule-state.ts"
 
 /** Why nothing comes of a schedule, though nobody has paused or ended it. */
 export interface ScheduleProblem {
-  /** `broken`: it can't be planned. `no-worker`: no worker that is online offers its task, so its runs wait. */
-  readonly kind: "broken" | "no-worker"
+  /**
+   * `broken`: it can't be planned. `overdue`: it was due a while ago, and nobody has fired it. `no-worker`: no worker that is online
+   * offers its task, so its runs wait.
+   */
+  readonly kind: "broken" | "overdue" | "no-worker"
   readonly message: string
 }
 
 /** `offered`: the tasks of the workers that are online. */
 export function problemsOf(
-  schedule: Pick<Schedule, "task" | "enabled" | "paused" | "finishedAt" | "lastError">,
+  schedule: StateParts & Pick<Schedule, "task">,
   offered: ReadonlySet<string>,
+  now: Instant,
 ): readonly ScheduleProblem[] {
-  const { task, enabled, paused, finishedAt, lastError } = schedule
+  const { task, lastError, nextRunAt } = schedule
+  const state = scheduleStateOf(schedule, now)
   if (lastError !== null) return [{ kind: "broken", message: lastError }]
-  const isActive = enabled && paused === null && finishedAt === null
-  if (!isActive || offered.has(task)) return []
-  const why =
-    offered.size === 0 ? "No worker is online" : `No worker that is online offers the task "${task}"`
-  return [{ kind: "no-worker", message: `${why}: its runs wait.` }]
+  if (!isActive(state)) return []
+  const problems: ScheduleProblem[] = []
+  if (state === "overdue") {
+    const message = `It was due at ${formatInstant(nextRunAt!)} and has not been fired. Does anything run that fires?`
+    problems.push({ kind: "overdue", message })
+  }
+  if (!offered.has(task)) {
+    const why =
+      offered.size === 0 ? "No worker is online" : `No worker that is online offers the task "${task}"`
+    problems.push({ kind: "no-worker", message: `${why}: its runs wait.` })
+  }
+  return problems
 }

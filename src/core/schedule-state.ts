@@ -21,6 +21,13 @@ export const SCHEDULE_STATES = [
   "ok",
 ] as const
 
+/** Of those that fire. */
+export const ACTIVE_STATES = ["overdue", "failing", "new", "ok"] as const satisfies readonly ScheduleState[]
+
+export function isActive(state: ScheduleState): boolean {
+  return (ACTIVE_STATES as readonly ScheduleState[]).includes(state)
+}
+
 /** So long after its time somebody should have fired it, also after a restart of everything. */
 export const OVERDUE_AFTER_MS = 120 * SECOND
 

@@ -124,10 +124,11 @@ export class Engine {
     if (wasRunning) await this.#stopLoops(timeoutMs, limit)
     this.#isRunning = false
     await this.#close(limit)
+    await limit.allows("tasks", this.#closeTasks())
     const { unanswered } = limit
     const facts = { component: "engine", worker }
     if (unanswered.length > 0)
-      logger.warn({ ...facts, unanswered }, "The scheduler stopped; the store did not answer in time")
+      logger.warn({ ...facts, unanswered }, "The scheduler stopped; not everything ended in time")
     else if (wasRunning) logger.info(facts, "The scheduler stopped")
     if (wasRunning) events.say("stop")
   }
@@ -150,6 +151,18 @@ export class Engine {
       logger.warn({ component: "store", error: describeThrown(error) }, "The store can't be closed")
     })
     await limit.allows("close", closed)
+  }
+
+  async #closeTasks(): Promise<void> {
+    const { tasks, logger } = this.#context
+    for (const task of tasks) {
+      try {
+        await task.close?.()
+      } catch (error) {
+        const facts = { component: "engine", task: task.name, error: describeThrown(error) }
+        logger.warn(facts, "What a task keeps can't be closed")
+      }
+    }
   }
 
   /** A start that the store answers only after the stop has ended. */

@@ -1,10 +1,6 @@
-import { type Checked, checked, type Door, type Kind } from "../core/checked.ts"
 import type { JournalEntry } from "../core/journal.ts"
-import { choice, instant, list } from "../core/kinds.ts"
-import { LOOKUP, PAGE } from "../core/limits.ts"
 import type { When } from "../core/options.ts"
-import type { JournalFilter, Store } from "../store/store.ts"
-import { cursor, isInstantPlace, type Listing, listing } from "./listing.ts"
+import type { Listing } from "./listing.ts"
 
 /** Something that somebody did. */
 export interface JournalEntryView extends Omit<JournalEntry, "at"> {
@@ -28,54 +24,8 @@ export interface JournalQuery {
   readonly cursor?: string
 }
 
-export const JOURNAL_QUERY = {
-  subject: LOOKUP,
-  subjectId: LOOKUP,
-  actions: list(LOOKUP, { max: 50 }),
-  by: LOOKUP,
-  since: instant,
-  until: instant,
-  order: choice<"newest" | "oldest">("newest", "oldest"),
-  limit: PAGE,
-  cursor: cursor(isInstantPlace),
-} satisfies Record<keyof JournalQuery, Kind<unknown>>
-
 /** What people and deploys did. */
-export class Journal {
-  readonly #store: Store
-  readonly #ready: () => Promise<void>
-
-  constructor(about: { store: Store; ready: () => Promise<void> }) {
-    this.#store = about.store
-    this.#ready = about.ready
-  }
-
+export interface Journal {
   /** Schedules that were created, changed, steered or deleted, by whom, when and why, with what was there before and after. */
-  list(query: JournalQuery = {}): Listing<JournalEntryView> {
-    const given = checked(query, JOURNAL_QUERY, DOOR)
-    const { order = "newest", limit = 50, since, until, cursor } = given
-    const from = since === undefined ? {} : { from: since }
-    const bounds = until === undefined ? from : { ...from, until }
-    return listing({
-      limit,
-      first: cursor ?? null,
-      read: async (after, size) => {
-        await this.#ready()
-        return this.#store.readJournal(filterOf(given), { ...bounds, order, after, limit: size })
-      },
-      placeOf: ({ at, id }) => ({ at, id }),
-      show: (entry) => ({ ...entry, at: new Date(entry.at) }),
-    })
-  }
-}
-
-const DOOR: Door = { code: "BELFRY_SCHEDULER_INVALID", subject: "journal.list" }
-
-function filterOf({ subject, subjectId, actions, by }: Checked<typeof JOURNAL_QUERY>): JournalFilter {
-  return {
-    ...(subject === undefined ? {} : { subject }),
-    ...(subjectId === undefined ? {} : { subjectId }),
-    ...(actions === undefined ? {} : { actions }),
-    ...(by === undefined ? {} : { by }),
-  }
+  list(query?: JournalQuery): Listing<JournalEntryView>
 }

@@ -13,6 +13,17 @@ export interface Page<Item> {
  */
 export interface Listing<Item> extends PromiseLike<Page<Item>>, AsyncIterable<Item> {}
 
+/** The first of a list, in their order: at most so many. */
+export async function collected<Item>(
+  list: AsyncIterable<Item>,
+  limit = Number.POSITIVE_INFINITY,
+): Promise<readonly Item[]> {
+  const items: Item[] = []
+  if (limit === 0) return items
+  for await (const item of list) if (items.push(item) >= limit) break
+  return items
+}
+
 /** How a list is read. */
 export interface Reading<Found, Place, Item> {
   /** The size of a page. */
@@ -21,17 +32,16 @@ export interface Reading<Found, Place, Item> {
   readonly first: Place | null
   read(after: Place | null, size: number): Promise<readonly Found[]>
   placeOf(found: Found): Place
+  /** For what the store can't tell apart: those that aren't wanted are left out. */
+  wants?(found: Found): boolean
   show(found: Found): Item | Promise<Item>
 }
 
 export function listing<Found, Place, Item>(reading: Reading<Found, Place, Item>): Listing<Item> {
-  const { limit, first, read, placeOf, show } = reading
-  /** Of one more than is shown: that one says whether there is another page. */
+  const { first, show } = reading
   const pageAfter = async (after: Place | null) => {
-    const found = await read(after, limit + 1)
-    const shown = found.slice(0, limit)
-    const items = await Promise.all(shown.map(show))
-    return { items, last: found.length > limit ? placeOf(shown.at(-1)!) : null }
+    const { wanted, last } = await readPage(reading, after)
+    return { items: await Promise.all(wanted.map(show)), last }
   }
   const pages = async function* () {
     for (let after = first; ; ) {
@@ -49,6 +59,36 @@ export function listing<Found, Place, Item>(reading: Reading<Found, Place, Item>
         .then(onPage, onError),
     [Symbol.asyncIterator]: pages,
   }
+}
+
+/** So many are looked through for one page; then the page is as short as it is. */
+const LOOKED_THROUGH_MAX = 10_000
+/** Where most may be left out, more are read at a time. */
+const SEARCH_SIZE = 500
+
+/** A page, and the last place looked at; null if nothing comes after it. One more than is shown is read: that says whether there is. */
+async function readPage<Found, Place>(
+  {
+    limit,
+    read,
+    placeOf,
+    wants,
+  }: Pick<Reading<Found, Place, unknown>, "limit" | "read" | "placeOf" | "wants">,
+  first: Place | null,
+): Promise<{ wanted: readonly Found[]; last: Place | null }> {
+  const size = wants === undefined ? limit + 1 : Math.max(limit + 1, SEARCH_SIZE)
+  const wanted: Found[] = []
+  let last = first
+  for (let looked = 0; looked < LOOKED_THROUGH_MAX; looked += size) {
+    const found = await read(last, size)
+    for (const each of found) {
+      if (wanted.length === limit) return { wanted, last }
+      last = placeOf(each)
+      if (wants?.(each) ?? true) wanted.push(each)
+    }
+    if (found.length < size) return { wanted, last: null }
+  }
+  return { wanted, last }
 }
 
 /** Opaque: what is in it may change with any release. */

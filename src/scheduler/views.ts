@@ -95,7 +95,7 @@ export function scheduleView(stored: Schedule, offered: ReadonlySet<string>, now
     lastEndedAt: dateOf(schedule.lastEndedAt),
     lastSuccessAt: dateOf(schedule.lastSuccessAt),
     finishedAt: dateOf(schedule.finishedAt),
-    problems: problemsOf(schedule, offered),
+    problems: problemsOf(stored, offered, now),
     paused: schedule.paused === null ? null : pauseView(schedule.paused),
     overrides: schedule.overrides.map(overrideView),
     isOverridden: isOverridden(schedule),
@@ -157,9 +157,11 @@ export interface RunSummaryView {
   readonly progress: Progress | null
 }
 
-export interface RunView extends RunSummaryView {
+/** A whole run. `Details`: what its task returns, where that is known. */
+export interface RunView<Details = Json> extends RunSummaryView {
   readonly payload: Json
-  readonly details: Json
+  /** Null before it has finished. A run that failed has what its error said. */
+  readonly details: Details | null
   readonly attempts: readonly AttemptView[]
 }
 

@@ -5,7 +5,8 @@ import { accepted } from "../store/refused.ts"
 import { isTransactional, type Store } from "../store/store.ts"
 import type { AnyTask, Task } from "../task/task.ts"
 import { type EnqueueArguments, type Enqueued, type EnqueueOptions, newRunsFor } from "./runs/enqueue.ts"
-import { Schedules } from "./schedules/schedules.ts"
+import type { Schedules } from "./schedules/schedules.ts"
+import { StoredSchedules } from "./schedules/stored-schedules.ts"
 
 /** What can be done inside a transaction of the caller's own: it is there with their commit, or not at all. */
 export class WithinTransaction {
@@ -22,7 +23,7 @@ export class WithinTransaction {
     }
     this.#store = store.within(transaction)
     this.#parts = parts
-    this.schedules = new Schedules({ ...parts, store: this.#store, isWithin: true })
+    this.schedules = new StoredSchedules({ ...parts, store: this.#store, isWithin: true })
   }
 
   enqueue<Input>(task: Task<Input, unknown>, ...rest: EnqueueArguments<Input>): Promise<Enqueued>

@@ -7,6 +7,33 @@ import { DoNotRetry, RetryAfter } from "./retry-errors.ts"
 const MESSAGE_MAX_BYTES = 8_192
 const DETAILS_MAX_BYTES = 1_048_576
 
+/** What is kept of what a task returns, as its type: the `details` of a `{ success, message, details }`, or else all of it. */
+export type DetailsOf<Returned> = Kept<Awaited<Returned>>
+
+type Kept<Returned> = unknown extends Returned
+  ? Json
+  : Returned extends { readonly success: boolean }
+    ? Returned extends { readonly details: infer Details }
+      ? AsJson<Details>
+      : null
+    : AsJson<Returned>
+
+/** What a function without a `return` returns. */
+type Nothing = ReturnType<() => void>
+
+/** As it comes back from JSON: a Date as text, nothing as null. */
+type AsJson<Value> = unknown extends Value
+  ? Json
+  : Value extends string | number | boolean | null
+    ? Value
+    : Value extends { toJSON(): infer Written }
+      ? AsJson<Written>
+      : Nothing extends Value
+        ? null
+        : Value extends undefined | symbol | ((...given: never[]) => unknown)
+          ? null
+          : { readonly [Key in keyof Value]: AsJson<Exclude<Value[Key], undefined>> }
+
 /** What a task returned: `{ success, message, details }` is understood, anything else is kept as details. */
 export function outputOf(returned: unknown): { isSuccess: boolean; output: Output } {
   try {

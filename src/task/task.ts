@@ -12,9 +12,10 @@ import type { Logger } from "../runtime/logger.ts"
 import { type DeclaredOptions, type DeclaredSchedule, declareSchedule } from "./declared-schedule.ts"
 import type { TaskContext } from "./task-context.ts"
 
-/** A named piece of code, with an optional payload schema. Defining one starts nothing. */
-export interface Task<Input = unknown, Output = Input> extends AnyTask {
+/** A named piece of code, with an optional payload schema. Defining one starts nothing. `Returned` is what `run` returns. */
+export interface Task<Input = unknown, Output = Input, Returned = unknown> extends AnyTask {
   readonly payload: StandardSchema<Input, Output> | null
+  run(context: TaskContext): Returned
   /** Declares a schedule of this task; give it to `createScheduler({ schedules })`. */
   schedule(id: string, options: DeclaredOptions<Input>): DeclaredSchedule
 }
@@ -31,11 +32,13 @@ export interface AnyTask {
   readonly schedules?: readonly DeclaredSchedule[]
   /** See `TaskOptions`. */
   examine?(payload: unknown): unknown
+  /** See `TaskOptions`. */
+  close?(): unknown
   /** Called when a scheduler that performs the task has started. Nobody waits for it, and it must not throw. */
   onStart?(logger: Logger): void
 }
 
-export interface TaskOptions<Input, Output> {
+export interface TaskOptions<Input, Output, Returned = unknown> {
   readonly name: string
   /** Any Standard Schema (Zod, Valibot, ArkType): checked when a schedule is declared, at enqueue and at run. */
   readonly payload?: StandardSchema<Input, Output>
@@ -48,12 +51,17 @@ export interface TaskOptions<Input, Output> {
   readonly cron?: string
   readonly every?: Duration
   readonly timezone?: string
-  run(context: TaskContext<Output>): unknown
+  run(context: TaskContext<Output>): Returned
   /**
    * Asked before a schedule with this payload is created or given it, by a process that knows the task. Throws, or rejects, if no
    * run of it could succeed, such as when the payload names something that doesn't exist. What can't be found out is no reason.
    */
   examine?(payload: Output): unknown
+  /**
+   * Called when a scheduler that was given the task has stopped, to end what its runs have opened and kept, such as a pool of
+   * connections. A run after it opens that again.
+   */
+  close?(): unknown
 }
 
 /** A shorter lease would end before its first heartbeat has come and gone. */
@@ -94,21 +102,23 @@ export const TASK_OPTIONS = {
   timezone: asGiven<string>(text({ min: 1, max: 100 })),
   run: required(callback<(context: TaskContext) => unknown>()),
   examine: callback<(payload: unknown) => unknown>(),
+  close: callback<() => unknown>(),
 } satisfies Record<keyof TaskOptions<unknown, unknown>, Kind<unknown>>
 
 /** Defines a task. Without a schema it takes no payload. */
-export function defineTask<Input = undefined, Output = Input>(
-  options: TaskOptions<Input, Output>,
-): Task<Input, Output> {
+export function defineTask<Input = undefined, Output = Input, Returned = unknown>(
+  options: TaskOptions<Input, Output, Returned>,
+): Task<Input, Output, Returned> {
   const given = checked(options, TASK_OPTIONS, taskDoor(options))
-  const task: Task<Input, Output> = {
+  const task: Task<Input, Output, Returned> = {
     name: given.name,
     payload: (given.payload ?? null) as StandardSchema<Input, Output> | null,
     retry: given.retry ?? DEFAULT_RETRY,
     timeoutMs: given.timeout ?? null,
     leaseMs: given.lease ?? null,
-    run: given.run,
+    run: given.run as Task<Input, Output, Returned>["run"],
     ...(given.examine !== undefined && { examine: given.examine }),
+    ...(given.close !== undefined && { close: given.close }),
     schedule: (id, declared) => declareSchedule(task, id, declared),
   }
   const { cron, every, timezone } = given

@@ -4,7 +4,7 @@ import { describe, test } from "vitest"
 import { understand } from "../../src/cli/crontab/command-line.ts"
 import { convertJobs } from "../../src/cli/crontab/converted-job.ts"
 import { looksLikeSystem, parseCrontab } from "../../src/cli/crontab/crontab.ts"
-import { keyFor } from "../../src/cli/crontab/job-key.ts"
+import { idFor } from "../../src/cli/crontab/job-id.ts"
 import { commandTask } from "../../src/tasks.ts"
 import { terminal } from "./support.ts"
 
@@ -201,7 +201,7 @@ describe("lines of a million characters", () => {
     const taken = new Map<string, number>()
     let last = ""
 
-    for (let count = 0; count < 100_000; count++) last = keyFor("a", "", taken)
+    for (let count = 0; count < 100_000; count++) last = idFor("a", "", taken)
 
     assert.equal(last, "a-100000")
   })

@@ -78,22 +78,37 @@ describe("logs", () => {
   })
 })
 
-test("stats count what became of runs, and how long they took", async () => {
+interface Stat {
+  readonly name: string
+  readonly succeeded: number
+  readonly failed: number
+  readonly duration: { readonly p50Ms: number | null }
+}
+
+test("stats count what became of runs, and how long they took: by task, by schedule, or over time", async () => {
   const shell = await withHistory()
+  const counted = async (...argv: readonly string[]) =>
+    (await shell.json<Stat[]>("stats", ...argv)).map(({ name, succeeded, failed }) => [
+      name,
+      succeeded,
+      failed,
+    ])
 
-  const stats =
-    await shell.json<{ name: string; succeeded: number; failed: number; p50Ms: number | null }[]>("stats")
-  const later = await shell.run("stats", "--since", "+1h")
-
-  assert.deepEqual(
-    stats.map(({ name, succeeded, failed }) => [name, succeeded, failed]),
-    [
-      ["broken", 0, 1],
-      ["greeting", 1, 0],
-    ],
-  )
-  assert.deepEqual([stats[0]!.p50Ms, stats[1]!.p50Ms! > 0], [null, true])
-  assert.equal(later.out.trim().split("\n").length, 1)
+  assert.deepEqual(await counted(), [
+    ["command", 1, 1],
+    ["all", 1, 1],
+  ])
+  assert.deepEqual(await counted("--by", "schedule"), [
+    ["broken", 0, 1],
+    ["greeting", 1, 0],
+    ["all", 1, 1],
+  ])
+  const buckets = await counted("--schedule", "greeting")
+  assert.deepEqual(buckets.at(-1), ["all", 1, 0])
+  assert.match(String(buckets[0]![0]), /^\d{4}-\d\d-\d\dT\d\d:00:00\.000Z$/)
+  const [task] = await shell.json<Stat[]>("stats")
+  assert.ok(task!.duration.p50Ms! > 0)
+  assert.equal((await shell.run("stats", "--since", "+1h")).out.trim().split("\n").length, 1)
 })
 
 describe("task run", () => {
@@ -137,7 +152,7 @@ describe("workers", () => {
     )
     assert.match(top.out, /workers 0 \(0\/0 slots\), 1 silent[\s\S]*! worker dead-one has been silent for/)
     assert.equal(tasks.find(({ name }) => name === "report")!.workers, 0)
-    assert.match(occurrences.err, /No worker offers its task "report" now/)
+    assert.match(occurrences.err, /No worker is online/)
   })
 
   test("worker get takes the beginning of an id, and an unknown one is not found", async () => {
@@ -231,13 +246,13 @@ test("schedule list -w shows the rows, then each that changes", async () => {
   await shell.run("s", "create", "a", "--task", "t", "--every", "1h")
   await shell.run("s", "create", "b", "--task", "t", "--every", "1h")
   const watching = shell.run("schedule", "list", "-w")
-  await shell.shows(/Watching[\s\S]*b\tactive/)
+  await shell.shows(/Watching[\s\S]*b\tnew/)
 
   await shell.run("s", "pause", "b", "-q", "-o", "json")
   const shown = await shell.shows(/b\tpaused/)
   shell.signal("SIGINT")
 
-  assert.doesNotMatch(shown, /a\tactive/)
+  assert.doesNotMatch(shown, /a\tnew/)
   assert.equal((await watching).code, 130)
 })
 

@@ -23,7 +23,7 @@ describe("formats", () => {
     const csv = await shell.run("s", "list", "-o", "csv")
     const wide = await shell.run("s", "list", "-o", "wide")
 
-    assert.match(csv.out, /^KEY,STATUS,TASK,WHEN,ZONE,NEXT,LAST\nn,active,a,"0 0 1,15 \* \*",UTC,2/)
+    assert.match(csv.out, /^ID,STATE,TASK,WHEN,ZONE,NEXT,LAST\nn,new,a,"0 0 1,15 \* \*",UTC,2/)
     assert.match(wide.out, /OVERLAP +CATCH-UP +OWNER +TAGS +DESCRIPTION\n.* skip +once +- +x +d{90}\n/)
   })
 

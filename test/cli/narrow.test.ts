@@ -19,7 +19,7 @@ describe.each([80, 120])("on a terminal of %i columns", (columns) => {
   test.each([
     [["schedule", "list"]],
     [["run", "list"]],
-    [["stats"]],
+    [["stats", "--by", "schedule"]],
     [["top", "--once"]],
     [["schedule", "occurrences", LONG]],
     [["task", "list"]],
@@ -35,7 +35,7 @@ describe.each([80, 120])("on a terminal of %i columns", (columns) => {
       [],
     )
     if (argv[0] === "top") assert.match(out, /\? help {2}q quit$/m)
-    if (argv[0] === "config" || argv[0] === "task" || argv[1] === "occurrences") return
+    if (argv[0] === "config" || argv[0] === "task" || argv[0] === "stats" || argv[1] === "occurrences") return
     const ids = (await shell.run(argv[0] === "run" ? "run" : "schedule", "list", "-o", "name")).out
     const plain = out.replaceAll("\n", "")
     for (const id of ids.trim().split("\n")) assert.ok(plain.includes(id), `${id} in\n${out}`)

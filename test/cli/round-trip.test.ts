@@ -59,8 +59,8 @@ describe("what is applied, exported and compared is the same", () => {
     await elsewhere.run("apply", "-f", "-")
 
     assert.deepEqual([exported.code, exported.err], [0, ""])
-    assert.deepEqual([there.code, there.out], [0, "KEY\tACTION\tWHAT\n"])
-    assert.deepEqual([given.code, given.out], [0, "KEY\tACTION\tWHAT\n"])
+    assert.deepEqual([there.code, there.out], [0, "ID\tACTION\tWHAT\n"])
+    assert.deepEqual([given.code, given.out], [0, "ID\tACTION\tWHAT\n"])
     assert.equal((await elsewhere.run("export", "--format", format)).out, exported.out)
   })
 })

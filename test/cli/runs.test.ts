@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { describe, test } from "vitest"
 import { defineTask, type RunView, type ScheduleView } from "../../src/index.ts"
 import { silentLogger } from "../../src/runtime/logger.ts"
-import { createScheduler } from "../../src/scheduler/scheduler.ts"
+import { createScheduler } from "../../src/scheduler/create-scheduler.ts"
 import { sqlite } from "../../src/sqlite.ts"
 import { type Terminal, terminal } from "./support.ts"
 
@@ -82,10 +82,7 @@ describe("run retry and cancel by filter", () => {
     const cancelled = await shell.run("run", "cancel", "--schedule", "nightly", "--yes", "-n", "2")
 
     assert.equal(unasked.code, 2)
-    assert.match(
-      unasked.err,
-      /nightly\+.* \(failed\)[\s\S]*Retry 3 runs\? There is no terminal to ask on[\s\S]*--yes/,
-    )
+    assert.match(unasked.err, /nightly\+.*[\s\S]*Retry 3 runs\? There is no terminal to ask on[\s\S]*--yes/)
     assert.equal(retried.out.trim().split("\n").length, 3)
     assert.deepEqual(waiting, ["pending", "pending", "pending"])
     assert.match(cancelled.err, /There may be more than 2/)
@@ -105,16 +102,16 @@ describe("run retry and cancel by filter", () => {
   })
 
   test.each([
-    [["run", "retry"], /No run was named/],
-    [["run", "retry", "--status", "succeeded"], /Runs that are succeeded can't be retried/],
-    [["run", "cancel", "--status", "failed"], /Runs that are failed can't be cancelled/],
-    [["run", "cancel", "nightly", "--task", "report"], /exclude each other/],
-  ])("%j is wrong usage", async (argv, what) => {
+    [["run", "retry"], 2, /No run was named/],
+    [["run", "retry", "--status", "succeeded"], 6, /runs that are succeeded can't be tried again/],
+    [["run", "cancel", "--status", "failed"], 6, /runs that are failed can't be cancelled/],
+    [["run", "cancel", "nightly", "--task", "report"], 2, /exclude each other/],
+  ])("%j is wrong", async (argv, exit, what) => {
     const shell = await withFailures()
 
     const { code, err } = await shell.run(...argv)
 
-    assert.equal(code, 2)
+    assert.equal(code, exit)
     assert.match(err, what)
   })
 
@@ -141,12 +138,14 @@ describe("run retry and cancel by filter", () => {
     assert.equal(out, `${newest!.id}\n`)
     for (const { id } of others)
       assert.ok(
-        err.includes(`${id} isn't tried again: ${newest!.id} isn't done, and runs of nightly don't overlap.`),
+        err.includes(
+          `Run "${id}" can't be tried again: ${newest!.id} isn't done, and runs of nightly don't overlap.`,
+        ),
         err,
       )
     assert.match(err, /1 of 3 runs retried, 2 not\. Where runs don't overlap, repeat this when/)
     assert.equal(alone.code, 5)
-    assert.match(alone.err, /isn't tried again: .* isn't done/)
+    assert.match(alone.err, /can't be tried again: .* isn't done/)
   })
 
   test("ids may come from standard input", async () => {

@@ -14,7 +14,7 @@ describe("schedule create", () => {
     assert.equal(code, 0)
     assert.match(
       out,
-      /^KEY\tSTATUS\tTASK\tWHEN\tZONE\tNEXT\tLAST\nnightly\tactive\treport\t30 2 \* \* \*\tEurope\/Berlin\t2/,
+      /^ID\tSTATE\tTASK\tWHEN\tZONE\tNEXT\tLAST\nnightly\tnew\treport\t30 2 \* \* \*\tEurope\/Berlin\t2/,
     )
     assert.match(err, /Made a new store: .*belfry\.db\nwarning L04/)
   })

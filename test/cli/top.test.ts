@@ -35,7 +35,7 @@ describe("the keys of top", () => {
     ["schedule nightly", "c", /Choose a run/],
     ["run r2", "c", /r2 is failed already/],
     ["run r2", "t", /r2 is of no schedule/],
-    ["run r1", "s", /by key/],
+    ["run r1", "s", /by id/],
   ] as const)("on %s, %j only says something", (chosen, key, said) => {
     const pressed = press(on(chosen), ROWS, key)
 
@@ -123,7 +123,7 @@ describe("top on a terminal", () => {
     await step(" ", /SCHEDULES/)
     await step("fbeta\r", /SCHEDULES \(1\), by next {2}like "beta"/)
     await step("\u001b", /SCHEDULES \(2\)/)
-    await step("s", /Schedules by key/)
+    await step("s", /Schedules by id/)
     await step("?", /KEYS[\s\S]*sort schedules/)
     await step(" c", /Choose a run to cancel/)
     await step("kkkc", /Cancel alpha\+.*\? \[y\/N\]/)

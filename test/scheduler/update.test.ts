@@ -53,7 +53,7 @@ test("an update based on an old revision is refused; a fire in between is no edi
 
   await assert.rejects(update({ description: "second" }, 1), {
     code: "BELFRY_SCHEDULE_CHANGED",
-    message: 'Schedule "s" is at revision 2; the change was based on 1.',
+    message: 'Schedule "s" is at revision 2; the change was based on revision 1.',
     status: 412,
     details: { id: "s", revision: 2, ifRevision: 1 },
   })

@@ -1,6 +1,6 @@
 import { DAY, HOUR, type Instant, MINUTE } from "../../src/core/instant.ts"
 import { silentLogger } from "../../src/runtime/logger.ts"
-import { createScheduler } from "../../src/scheduler/scheduler.ts"
+import { createScheduler } from "../../src/scheduler/create-scheduler.ts"
 import type { Store } from "../../src/store/store.ts"
 import { createMemoryStore } from "../../src/stores/memory/memory-store.ts"
 import { Timeline } from "../../src/testing/timeline.ts"

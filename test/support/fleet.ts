@@ -1,6 +1,7 @@
 import { type Duration, parseDuration } from "../../src/core/duration.ts"
 import { silentLogger } from "../../src/runtime/logger.ts"
-import { createScheduler, type Scheduler } from "../../src/scheduler/scheduler.ts"
+import { createScheduler } from "../../src/scheduler/create-scheduler.ts"
+import type { Scheduler } from "../../src/scheduler/scheduler.ts"
 import type { SchedulerOptions } from "../../src/scheduler/scheduler-options.ts"
 import type { RunView } from "../../src/scheduler/views.ts"
 import type { Store } from "../../src/store/store.ts"

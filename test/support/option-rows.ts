@@ -1,10 +1,11 @@
 import type { Kind, OptionTable } from "../../src/core/checked.ts"
 import { LOCK_OPTIONS } from "../../src/lock/locks.ts"
 import { JSON_LOGGER_OPTIONS } from "../../src/runtime/logger.ts"
-import { JOURNAL_QUERY } from "../../src/scheduler/journal.ts"
+import { MANY_OPTIONS } from "../../src/scheduler/many.ts"
 import { ENQUEUE_OPTIONS } from "../../src/scheduler/runs/enqueue.ts"
-import { LOG_PAGE, RUN_QUERY } from "../../src/scheduler/runs/runs.ts"
+import { LOG_PAGE, RETRY_OPTIONS, RUN_QUERY } from "../../src/scheduler/runs/run-options.ts"
 import { SCHEDULER_OPTIONS } from "../../src/scheduler/scheduler-options.ts"
+import { APPLY_OPTIONS } from "../../src/scheduler/schedules/apply.ts"
 import { LEDGER_PAGE } from "../../src/scheduler/schedules/ledger.ts"
 import {
   BACKFILL_OPTIONS,
@@ -12,11 +13,14 @@ import {
   PAUSE_OPTIONS,
   PLAN_BACKFILL_OPTIONS,
   PREVIEW_OPTIONS,
+  PUT_BASE,
   SCHEDULE_QUERY,
   UPDATE_BASE,
 } from "../../src/scheduler/schedules/steering-options.ts"
 import { TRIGGER_NOW_OPTIONS } from "../../src/scheduler/schedules/trigger.ts"
+import { SEARCH_OPTIONS } from "../../src/scheduler/search.ts"
 import { STATISTICS_QUERY } from "../../src/scheduler/statistics.ts"
+import { JOURNAL_QUERY } from "../../src/scheduler/stored-journal.ts"
 import { POSTGRES_LOCKS_OPTIONS, POSTGRES_OPTIONS } from "../../src/stores/postgres/options.ts"
 import { REDIS_LOCKS_OPTIONS, REDIS_STORE_OPTIONS } from "../../src/stores/redis/options.ts"
 import { SQLITE_OPTIONS } from "../../src/stores/sqlite/options.ts"
@@ -29,6 +33,8 @@ const DOORS: readonly (readonly [door: string, table: OptionTable])[] = [
   ["createScheduler", SCHEDULER_OPTIONS],
   ["defineTask", TASK_OPTIONS],
   ["schedules.create", CREATE_OPTIONS],
+  ["schedules.put", PUT_BASE],
+  ["schedules.apply", APPLY_OPTIONS],
   ["schedules.list", SCHEDULE_QUERY],
   ["schedules.update", UPDATE_BASE],
   ["schedules.pause", PAUSE_OPTIONS],
@@ -37,9 +43,12 @@ const DOORS: readonly (readonly [door: string, table: OptionTable])[] = [
   ["schedules.occurrences", LEDGER_PAGE],
   ["schedules.planBackfill", PLAN_BACKFILL_OPTIONS],
   ["schedules.backfill", BACKFILL_OPTIONS],
+  ["of many", MANY_OPTIONS],
   ["enqueue", ENQUEUE_OPTIONS],
   ["runs.list", RUN_QUERY],
+  ["runs.retry", RETRY_OPTIONS],
   ["runs.logs", LOG_PAGE],
+  ["search", SEARCH_OPTIONS],
   ["journal.list", JOURNAL_QUERY],
   ["statistics", STATISTICS_QUERY],
   ["locks.acquire", LOCK_OPTIONS],

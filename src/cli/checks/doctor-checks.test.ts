@@ -2,8 +2,7 @@ import assert from "node:assert/strict"
 import { test } from "vitest"
 import { scheduleView } from "../../scheduler/views.ts"
 import { AN_INSTANT, aSchedule } from "../../store/laws/factories.ts"
-import { createTestScheduler } from "../../testing/test-scheduler.ts"
-import { checkRuns, checkSchedules } from "./doctor-checks.ts"
+import { checkSchedules } from "./doctor-checks.ts"
 
 const OFFERED = new Set(["task"])
 
@@ -30,22 +29,6 @@ test("one that fired just now, or never, is none", () => {
     [null, AN_INSTANT, AN_INSTANT + 1_000].map((lastRunAt) => checked(lastRunAt).result),
     ["ok", "ok", "ok"],
   )
-})
-
-test("a run waits from when a worker could take it, not from when it was due", async () => {
-  const away = await createTestScheduler({ startAt: "2026-03-27T07:30:00Z" })
-  const { schedules, runs } = away.scheduler
-  await schedules.create("s", { task: "report", cron: "0 * * * *" })
-  await away.advance("4h")
-  await schedules.update("s", { description: "settles what is owed" }, { ifRevision: 1 })
-  const [run] = (await runs.list({ state: "pending" })).items
-  const waiting = async (minutes: number) => {
-    const checks = await checkRuns(away.scheduler, run!.createdAt.getTime() + minutes * 60_000)
-    return checks.find(({ name }) => name === "waiting runs")!.result
-  }
-
-  assert.equal(run!.claimableAt?.toISOString(), "2026-03-27T11:00:00.000Z")
-  assert.deepEqual([await waiting(4), await waiting(6)], ["ok", "warning"])
 })
 
 test("schedules that wait for one another are a problem, with the cycle", () => {

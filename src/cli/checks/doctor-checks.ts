@@ -1,8 +1,9 @@
 import { type Check, ok, problem, warning } from "../../core/check.ts"
 import { cycleInWords, cyclesIn, idsDependedOn } from "../../core/dependency-cycles.ts"
 import { firedAhead } from "../../core/fired-ahead.ts"
-import type { Scheduler } from "../../scheduler/scheduler.ts"
-import type { RunSummaryView, ScheduleView, WorkerView } from "../../scheduler/views.ts"
+import { isActive } from "../../core/schedule-state.ts"
+import type { Overview } from "../../scheduler/overview.ts"
+import type { ScheduleView, WorkerView } from "../../scheduler/views.ts"
 import { commandWord } from "../printing/printable.ts"
 import { spanWords } from "../printing/time-words.ts"
 import { isOnline } from "../printing/worker-rows.ts"
@@ -10,19 +11,14 @@ import { nearestTo } from "../session/lookups.ts"
 import { lintsOf } from "./lints.ts"
 import { sortedOut } from "./schedule-problem.ts"
 
-/** Later than this, and nobody is firing. */
-const OVERDUE_MS = 120_000
-
 export function checkSchedules(
   schedules: readonly ScheduleView[],
   now: number,
   ignored: ReadonlySet<string> = new Set(),
 ): readonly Check[] {
   const { sound, broken } = sortedOut(schedules)
-  const active = sound.filter(isActive)
-  const overdue = active.filter(
-    ({ nextRunAt }) => nextRunAt !== null && now - nextRunAt.getTime() > OVERDUE_MS,
-  )
+  const active = sound.filter(({ state }) => isActive(state))
+  const overdue = sound.filter(({ state }) => state === "overdue")
   const overridden = sound.filter(({ isOverridden }) => isOverridden)
   return [
     ok("schedules", `${schedules.length}, of which ${active.length} active`),
@@ -59,10 +55,6 @@ function clockCheck(schedules: readonly ScheduleView[], now: number): Check {
     `${namesOf(ahead)} fired ahead of the store's clock: nothing more fires until the clock has caught up${next}`,
     `Keep the clock of the store's host right. What must not wait: belfry schedule trigger ${commandWord(first!.id)}`,
   )
-}
-
-function isActive({ enabled, paused, finishedAt }: ScheduleView): boolean {
-  return enabled && paused === null && finishedAt === null
 }
 
 /** Each by its name: what is wrong with one says nothing about the others. */
@@ -135,7 +127,7 @@ export function checkWorkers(
   const silent = workers.filter((worker) => !isOnline(worker))
   const online = workers.filter(isOnline)
   const offered = new Set(online.flatMap(({ tasks }) => tasks))
-  const orphaned = schedules.filter((schedule) => isActive(schedule) && !offered.has(schedule.task))
+  const orphaned = schedules.filter(({ state, task }) => isActive(state) && !offered.has(task))
   return [
     online.length === 0
       ? warning("workers", "none is online: nothing performs runs", "Start one: belfry start")
@@ -170,54 +162,30 @@ function orphanedRemedy([first]: readonly ScheduleView[], offered: ReadonlySet<s
   return near === null ? start : `Did you mean ${near}? Else: ${start}`
 }
 
-/** Waiting this long for a worker is worth a word. */
-const WAITING_MS = 300_000
-
-export async function checkRuns(scheduler: Scheduler, now: number): Promise<readonly Check[]> {
-  const counts = await scheduler.runs.count()
-  const running = (await scheduler.runs.list({ state: "running", limit: 1_000 })).items
-  const stuck = running.filter(
-    ({ claimableAt }) => claimableAt !== null && now - claimableAt.getTime() > OVERDUE_MS,
-  )
-  const pending = (await scheduler.runs.list({ state: "pending", limit: 1_000 })).items
-  const waiting = await waitingLong(scheduler, pending, now)
+export function checkRuns({ runs, attention }: Overview): readonly Check[] {
+  const { stuck, waiting } = attention
   return [
-    ok(
-      "runs",
-      `${counts.pending} pending, ${counts.running} running, ${counts.failed} failed in the history`,
-    ),
+    ok("runs", `${runs.pending} pending, ${runs.running} running, ${runs.failed} failed in the history`),
     stuck.length === 0
       ? ok("stuck runs", "none")
       : problem(
           "stuck runs",
-          `${stuck.length} whose lease has ended and that no worker takes over, such as ${stuck[0]!.id}`,
+          `${countWords(stuck)} whose lease has ended and that no worker takes over, such as ${stuck[0]!.id}`,
           "Start a worker for its task.",
         ),
     waiting.length === 0
       ? ok("waiting runs", "none waits for long")
       : warning(
           "waiting runs",
-          `${waiting.length} due for more than 5 min, such as ${waiting.at(-1)!.id}`,
+          `${countWords(waiting)} due for more than 5 min, such as ${waiting.at(-1)!.id}`,
           "Start a worker for its task, or raise --concurrency.",
         ),
   ]
 }
 
-/** A run can be due since before it was stored, or was given back: its place in the queue is older than its wait. */
-async function waitingLong(
-  scheduler: Scheduler,
-  pending: readonly RunSummaryView[],
-  now: number,
-): Promise<readonly RunSummaryView[]> {
-  const isLongAgo = (date: Date | null | undefined) =>
-    date === null || date === undefined || now - date.getTime() > WAITING_MS
-  const waiting: RunSummaryView[] = []
-  for (const run of pending) {
-    if (!isLongAgo(run.createdAt) || !isLongAgo(run.claimableAt)) continue
-    const whole = run.attempt === 0 ? null : await scheduler.runs.get(run.id)
-    if (isLongAgo(whole?.attempts.at(-1)?.endedAt)) waiting.push(run)
-  }
-  return waiting
+/** An overview names ten at most. */
+function countWords(some: readonly unknown[]): string {
+  return some.length < 10 ? String(some.length) : "10 or more"
 }
 
 function namesOf(schedules: readonly ScheduleView[]): string {

@@ -1,7 +1,7 @@
 import { defineSchedule } from "../../core/definition.ts"
 import { unreadOptionsIn } from "../../core/unread-options.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
-import { definitionOf, leanOptions } from "../applying/view-definition.ts"
+import { definitionOf, leanOptions } from "../files/view-definition.ts"
 
 /** Why a stored schedule can't be planned; null if it can. Checked as if it were made now, so nothing has to be due for it. */
 export function problemIn(schedule: ScheduleView): string | null {

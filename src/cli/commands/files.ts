@@ -75,7 +75,7 @@ export const FILE_COMMANDS: readonly CommandSpec[] = [
       { flags: "--tz, --timezone <zone>", words: "where the crontab names no zone (default this host's)" },
       { flags: "--system", words: "it has a column for the user, as /etc/crontab has (default guessed)" },
       { flags: "--no-system", words: "it has none" },
-      { flags: "--prefix <text>", words: "before each key" },
+      { flags: "--prefix <text>", words: "before each id" },
       { flags: "--out <file>", words: "write a configuration: belfry.config.json, .yaml or .mjs" },
       { flags: "--apply", words: "make the schedules in the store" },
       { flags: "--paused", words: "paused, with --apply" },

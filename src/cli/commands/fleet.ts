@@ -12,7 +12,7 @@ export const FLEET_COMMANDS: readonly CommandSpec[] = [
     options: [
       { flags: "-f, --follow", words: "goes on until Ctrl-C" },
       { flags: "-l, --tag <name>", words: "only of schedules with this tag" },
-      { flags: "--schedule <key>", words: "only of this schedule" },
+      { flags: "--schedule <id>", words: "only of this schedule" },
       { flags: "--task <name>", words: "only of this task" },
       SINCE,
       { flags: "--tail <count>", words: "only the last lines to begin with" },
@@ -28,17 +28,20 @@ export const FLEET_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "stats",
-    summary: "How runs have gone, for each schedule",
-    details: "Counts, and how long and how late they were. By default of the last day; --since changes that.",
+    summary: "How runs have gone: how many, how long and how late",
+    details:
+      "Of all and of each task, or each schedule that ran; with --task or --schedule, of that one over time. By default of the last day; --since changes that.\nProcesses hand over what they counted with their heartbeats, so the newest runs may be missing. P50, P95 and LATE P95 are the\nnext of 1, 2, 5, 10, … above.",
     options: [
       SINCE,
-      { flags: "--schedule <key>", words: "only of this schedule" },
-      { flags: "--task <name>", words: "only of this task" },
+      { flags: "--by <kind>", words: "a row for each (default task)", choices: ["task", "schedule"] },
+      { flags: "--schedule <id>", words: "of this schedule, over time" },
+      { flags: "--task <name>", words: "of this task, over time" },
     ],
     prints: "records",
     needs: "store",
     examples: [
       ["belfry stats", "the last day"],
+      ["belfry stats --schedule nightly --since 30d", "a schedule, day by day"],
       ["belfry stats --since 7d --json", "a week, for a program"],
     ],
     load: async () => (await import("../perform/stats.ts")).showStats,

@@ -25,7 +25,7 @@ const RULES = [
     words: "when the clock shows its time twice",
     choices: ["first", "second", "both"],
   },
-  { flags: "--seed <text>", words: "what H is made from; a schedule uses its key" },
+  { flags: "--seed <text>", words: "what H is made from; a schedule uses its id" },
 ] as const
 
 export const OFFLINE_COMMANDS: readonly CommandSpec[] = [
@@ -43,7 +43,7 @@ export const OFFLINE_COMMANDS: readonly CommandSpec[] = [
       },
       { flags: "--count", words: "only how many there are between the two" },
       ...RULES,
-      { flags: "--schedule <key>", words: "of a stored schedule instead, with its skips, moves and pause" },
+      { flags: "--schedule <id>", words: "of a stored schedule instead, with its skips, moves and pause" },
       ...STORE_OPTIONS,
       ICS,
       JSON_OUTPUT,
@@ -91,8 +91,8 @@ export const OFFLINE_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "completion",
-    summary: "A script that completes commands, flags and keys in your shell",
-    details: `Keys and ids come from BELFRY_STORE, or from belfry.db in the folder. The Tab key never reads a configuration, because
+    summary: "A script that completes commands, flags and ids in your shell",
+    details: `Ids come from BELFRY_STORE, or from belfry.db in the folder. The Tab key never reads a configuration, because
 that may be code of a stranger, and never offers an id with a character that a shell gives a meaning to.`,
     args: [{ name: "shell", words: "bash, zsh or fish", completes: ["bash", "zsh", "fish"] }],
     needs: "nothing",

@@ -4,7 +4,7 @@ import { BY, type CommandSpec, DRY_RUN, type OptionSpec, REASON, YES } from "../
 const ID = { name: "id", words: "the run's id, or the beginning of it", completes: "runs" } as const
 const IDS = { ...ID, name: "ids", words: "the runs' ids, or their beginnings", isMany: true } as const
 const FILTERS: readonly OptionSpec[] = [
-  { flags: "--schedule <key>", words: "only of this schedule" },
+  { flags: "--schedule <id>", words: "only of this schedule" },
   { flags: "--task <name>", words: "only of this task" },
   { flags: "--parent <run>", words: "only those that are part of this run" },
   { flags: "--worker <id>", words: "only those that this worker holds" },
@@ -12,8 +12,8 @@ const FILTERS: readonly OptionSpec[] = [
   { flags: "--since <time>", words: "only those made since, such as 24h or yesterday" },
   { flags: "--until <time>", words: "only those made before, such as 1h or today" },
   {
-    flags: "--error <pattern>",
-    words: "only those whose error matches the regular expression, in its first 200 characters",
+    flags: "--error <text>",
+    words: "only those with this text in the first 200 characters of their error",
   },
 ]
 const SOME_IDS = {

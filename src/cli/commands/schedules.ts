@@ -1,7 +1,8 @@
+import { SCHEDULE_STATES } from "../../core/schedule-state.ts"
 import { BY, type CommandSpec, DRY_RUN, type OptionSpec, REASON, YES } from "../parsing/command.ts"
 
-const KEY = { name: "key", words: "the schedule's key", completes: "schedules" } as const
-const KEYS = { ...KEY, name: "keys", words: "the schedules' keys", isMany: true } as const
+const ID = { name: "id", words: "the schedule's id", completes: "schedules" } as const
+const IDS = { ...ID, name: "ids", words: "the schedules' ids", isMany: true } as const
 
 const WHEN_OPTIONS: readonly OptionSpec[] = [
   { flags: "--cron <expression>", words: "5 fields, 6 with seconds first, or @daily and the like" },
@@ -56,10 +57,11 @@ export const SCHEDULE_COMMANDS: readonly CommandSpec[] = [
       {
         flags: "--status <status>",
         words: "only those that are",
-        choices: ["active", "paused", "disabled", "finished", "failing", "overridden", "broken"],
+        choices: [...SCHEDULE_STATES, "active", "overridden"],
       },
       { flags: "--next <duration>", words: "only those due within this long" },
-      { flags: "--sort <column>", words: "the order (default key)", choices: ["key", "next", "last"] },
+      { flags: "--search <text>", words: "only with this text in the id, the task or the description" },
+      { flags: "--sort <column>", words: "the order (default id)", choices: ["id", "next", "last"] },
       { flags: "-n, --limit <count>", words: "at most this many (default 1000)" },
       { flags: "-w, --watch", words: "goes on: a row for each change, until Ctrl-C" },
     ],
@@ -78,7 +80,7 @@ export const SCHEDULE_COMMANDS: readonly CommandSpec[] = [
   {
     name: "schedule get",
     summary: "All about a schedule: definition, next and last occurrences, pause",
-    args: [KEYS],
+    args: [IDS],
     prints: "records",
     needs: "store",
     examples: [
@@ -91,7 +93,7 @@ export const SCHEDULE_COMMANDS: readonly CommandSpec[] = [
     name: "schedule create",
     summary: "A new schedule",
     details: "Say exactly one of --cron, --every, --at and --in. A time without an offset is read in --tz.",
-    args: [{ name: "key", words: "letters, digits, _ and -" }],
+    args: [{ name: "id", words: "letters, digits, _ and -" }],
     options: [
       { flags: "--task <name>", words: "the task it runs (http is built in)" },
       ...WHEN_OPTIONS,
@@ -118,7 +120,7 @@ export const SCHEDULE_COMMANDS: readonly CommandSpec[] = [
   {
     name: "schedule set",
     summary: "Change what is named, leave the rest",
-    args: [KEYS],
+    args: [IDS],
     options: [
       ...WHEN_OPTIONS,
       ...POLICY_OPTIONS,
@@ -145,7 +147,7 @@ export const SCHEDULE_COMMANDS: readonly CommandSpec[] = [
     summary: "Change a schedule in your editor",
     details:
       "Opens it as YAML in VISUAL, EDITOR or vi. What would change is shown, with what may not be meant, and asked about;\nif somebody else edited it meanwhile, nothing is changed.",
-    args: [KEY],
+    args: [ID],
     options: [YES],
     prints: "records",
     needs: "store",
@@ -158,7 +160,7 @@ export const SCHEDULE_COMMANDS: readonly CommandSpec[] = [
   {
     name: "schedule delete",
     summary: "Delete schedules; their runs stay",
-    args: [KEYS],
+    args: [IDS],
     options: [DRY_RUN, YES],
     needs: "store",
     examples: [
@@ -170,7 +172,7 @@ export const SCHEDULE_COMMANDS: readonly CommandSpec[] = [
   {
     name: "schedule trigger",
     summary: "Run it now; the next occurrence stays",
-    args: [KEY],
+    args: [ID],
     options: [
       { flags: "--payload <json>", words: "instead of its own: JSON, @FILE, or - for standard input" },
       {

@@ -1,7 +1,7 @@
 import { BY, type CommandSpec, DRY_RUN, ICS, REASON, YES } from "../parsing/command.ts"
 
-const KEY = { name: "key", words: "the schedule's key", completes: "schedules" } as const
-const KEYS = { ...KEY, name: "keys", words: "the schedules' keys", isMany: true, isOptional: true } as const
+const ID = { name: "id", words: "the schedule's id", completes: "schedules" } as const
+const IDS = { ...ID, name: "ids", words: "the schedules' ids", isMany: true, isOptional: true } as const
 const MANY = [
   { flags: "-l, --tag <name>", words: "all with this tag" },
   { flags: "--all", words: "all there are" },
@@ -16,7 +16,7 @@ export const STEERING_COMMANDS: readonly CommandSpec[] = [
   {
     name: "schedule pause",
     summary: "Drop occurrences until it is resumed, or until a time",
-    args: [KEYS],
+    args: [IDS],
     options: [
       ...MANY,
       { flags: "--until <time>", words: "resumes by itself then" },
@@ -36,7 +36,7 @@ export const STEERING_COMMANDS: readonly CommandSpec[] = [
   {
     name: "schedule resume",
     summary: "Go on from now",
-    args: [KEYS],
+    args: [IDS],
     options: [...MANY, DRY_RUN, YES],
     prints: "records",
     needs: "store",
@@ -49,7 +49,7 @@ export const STEERING_COMMANDS: readonly CommandSpec[] = [
   {
     name: "schedule next",
     summary: "The occurrences to come, with skips, moves and clock changes",
-    args: [KEY],
+    args: [ID],
     options: [{ flags: "-n, --limit <count>", words: "how many (default 10)" }, ICS],
     prints: "records",
     needs: "store",
@@ -62,7 +62,7 @@ export const STEERING_COMMANDS: readonly CommandSpec[] = [
   {
     name: "schedule skip",
     summary: "Leave out one occurrence to come",
-    args: [KEY, OCCURRENCE],
+    args: [ID, OCCURRENCE],
     options: [REASON, BY, DRY_RUN],
     prints: "records",
     needs: "store",
@@ -75,7 +75,7 @@ export const STEERING_COMMANDS: readonly CommandSpec[] = [
   {
     name: "schedule move",
     summary: "Another time for one occurrence",
-    args: [KEY, OCCURRENCE],
+    args: [ID, OCCURRENCE],
     options: [{ flags: "--to <time>", words: "when it is due instead" }, REASON, BY, DRY_RUN],
     prints: "records",
     needs: "store",
@@ -88,7 +88,7 @@ export const STEERING_COMMANDS: readonly CommandSpec[] = [
   {
     name: "schedule restore",
     summary: "Take back a skip or a move",
-    args: [KEY, OCCURRENCE],
+    args: [ID, OCCURRENCE],
     options: [DRY_RUN],
     prints: "records",
     needs: "store",
@@ -102,7 +102,7 @@ export const STEERING_COMMANDS: readonly CommandSpec[] = [
     name: "schedule backfill",
     summary: "Runs for occurrences of the past",
     details: "Shows the plan first. Runs are low in priority and one at a time by default.",
-    args: [KEY],
+    args: [ID],
     options: [
       { flags: "--from <time>", words: "the first occurrence, included" },
       { flags: "--to <time>", words: "the last one, included (default now)" },
@@ -134,7 +134,7 @@ export const STEERING_COMMANDS: readonly CommandSpec[] = [
   {
     name: "schedule occurrences",
     summary: "What became of each occurrence, and why",
-    args: [KEY],
+    args: [ID],
     options: [
       { flags: "-n, --limit <count>", words: "how many (default 20)" },
       {

@@ -14,7 +14,7 @@ import {
   type Words,
 } from "./completion-words.ts"
 
-/** Scripts for shells, made from the table of commands. Keys and ids are asked of the program itself, and kept for 30 seconds. */
+/** Scripts for shells, made from the table of commands. Ids are asked of the program itself, and kept for 30 seconds. */
 
 export function bashScript(): string {
   return `# bash completion for belfry; made by: belfry completion bash

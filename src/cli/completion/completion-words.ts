@@ -58,6 +58,6 @@ export function valueWords({ flags, choices }: OptionSpec): Words | null {
   const value = /<([\w=-]+)(\.\.\.)?>/.exec(flags)?.[1]
   if (value === undefined) return null
   if (choices !== undefined) return choices
-  if (value === "key") return "schedules"
+  if (flags.startsWith("--schedule ")) return "schedules"
   return value === "file" || value === "path" || value === "address" ? "files" : []
 }

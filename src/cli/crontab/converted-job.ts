@@ -5,7 +5,7 @@ import { BelfryError } from "../../core/errors.ts"
 import type { CommandDefinition } from "../../tasks.ts"
 import { type Understood, understand } from "./command-line.ts"
 import type { CronJob } from "./crontab.ts"
-import { keyFor } from "./job-key.ts"
+import { idFor } from "./job-id.ts"
 
 /** A job of a crontab as a schedule of the command task, with what has to be said about it. */
 export interface ConvertedJob {
@@ -47,14 +47,14 @@ function convert(job: CronJob, about: Conversion, taken: Map<string, number>): C
   const lints = lintsOf(when, timezone, about.now)
   if (typeof lints === "string") return skipped(lints)
   const understood = understand(job.command)
-  const key = keyFor(about.prefix + understood.name, job.comment, taken)
+  const id = idFor(about.prefix + understood.name, job.comment, taken)
   const timeout = understood.timeout
   const entry: ScheduleEntry = {
-    id: key,
+    id,
     task: "command",
     cron: when,
     timezone,
-    payload: { command: key },
+    payload: { command: id },
     ...(understood.isExclusive ? { overlap: "skip" as const } : { overlap: "allow" as const }),
     // Cron itself makes up for nothing that it missed, and tries nothing again.
     catchUp: "none",

@@ -1,8 +1,8 @@
 import type { Config } from "../../config.ts"
+import { isActive } from "../../core/schedule-state.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
 import { problemIn } from "../checks/schedule-problem.ts"
 import { hasUnsafe, printable } from "../printing/printable.ts"
-import { statusOf } from "../printing/schedule-rows.ts"
 
 /** Schedules as a crontab. What a crontab can't say stands there as a comment with the reason, so that nothing is lost unseen. */
 export function crontabText(schedules: readonly ScheduleView[], config: Config): string {
@@ -20,8 +20,8 @@ export function crontabText(schedules: readonly ScheduleView[], config: Config):
     // It holds for all the lines below it.
     if (schedule.timezone !== zone) lines.push(`CRON_TZ=${schedule.timezone}`)
     zone = schedule.timezone
-    const status = statusOf(schedule)
-    lines.push(...jobs.map((job) => (status === "active" ? job : `# ${status}: ${job}`)))
+    const { state } = schedule
+    lines.push(...jobs.map((job) => (isActive(state) ? job : `# ${state}: ${job}`)))
   }
   // Cron runs each line as a command, so no stored text may begin one.
   return lines.map((line) => `${printable(line)}\n`).join("")

@@ -47,7 +47,7 @@ function commandLines(specs: readonly CommandSpec[], aligned: readonly CommandSp
     .join("\n")
 }
 
-/** `schedule get <key...>`. */
+/** `schedule get <ids...>`. */
 export function usageOf(spec: CommandSpec): string {
   const args = (spec.args ?? []).map(({ name, isOptional = false, isMany = false }) => {
     const inner = isMany ? `${name}...` : name

@@ -1,129 +1,74 @@
-import type { ScheduleOptions } from "../../core/options.ts"
-import { silentLogger } from "../../runtime/logger.ts"
-import { dryStore } from "../../scheduler/dry-store.ts"
-import { createScheduler, type Scheduler } from "../../scheduler/scheduler.ts"
-import type { ScheduleChanges } from "../../scheduler/schedules/schedule-options.ts"
-import type { CreateOptions } from "../../scheduler/schedules/steering-options.ts"
-import { planApply, type Step, stepRows, summaryOf, type Tried } from "../applying/apply-plan.ts"
-import { definitionOf, leanOptions } from "../applying/view-definition.ts"
+import { BelfryError } from "../../core/errors.ts"
+import type { ApplyOptions, ApplyReport, ScheduleToApply } from "../../scheduler/schedules/apply.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
 import { readScheduleFiles } from "../files/schedule-files.ts"
 import type { Call } from "../parsing/command.ts"
-import { hint, showAll } from "../printing/output.ts"
+import { applyRows, summaryOf } from "../printing/apply-rows.ts"
+import { hint, showAll, warn } from "../printing/output.ts"
 import { progressOf } from "../printing/progress.ts"
 import { problemOf } from "../refusal.ts"
-import { type Session, withScheduler } from "../session/session.ts"
+import { withScheduler } from "../session/session.ts"
 import { confirm } from "../terminal/confirm.ts"
+import { becauseOf } from "./schedule-steer.ts"
 
 export async function applyFiles(call: Call): Promise<ExitCode | undefined> {
   const { flags } = call
-  const entries = await readScheduleFiles(call, flags.list("file"))
+  const wanted = await schedulesIn(call)
+  const options = optionsOf(call)
   return withScheduler(
     call,
-    async (session) => {
-      const steps = await planApply(call, session, entries)
-      const rehearsed = await rehearse(session, steps)
-      if (rehearsed.exit !== undefined || flags.isOn("dryRun")) {
-        await showAll(call, rehearsed.tried, stepRows(flags.isOn("diff")))
-        hint(call, `${summaryOf(rehearsed.tried)}. Nothing was changed.`)
-        return rehearsed.exit
-      }
-      const deleted = steps.filter(({ action }) => action === "delete").map(({ key }) => key)
+    async ({ scheduler: { schedules } }) => {
+      const planned = await schedules.apply(wanted, { ...options, dryRun: true })
+      if (exitOf(planned.steps) !== undefined || flags.isOn("dryRun")) return tell(call, planned)
+      const deleted = planned.steps.filter(({ action }) => action === "delete").map(({ id }) => id)
       if (deleted.length > 0)
         await confirm(call, `Delete ${deleted.slice(0, 10).join(", ")}?`, deleted.length)
-      const { tried, exit } = await perform(session.scheduler, steps, progressOf(call, "apply"))
-      await showAll(call, tried, stepRows(flags.isOn("diff")))
-      hint(
-        call,
-        `${summaryOf(tried)}. ${exit === undefined ? "Done." : "What was done stays. Correct the rest and repeat."}`,
-      )
-      return exit
+      return tell(call, await schedules.apply(wanted, { ...options, onProgress: progressOf(call, "apply") }))
     },
     { mayCreate: true },
   )
 }
 
-/** Everything is tried without changing anything first: what would be refused half-way through keeps the rest from being done. */
-function rehearse({ store, tasks }: Session, steps: readonly Step[]): Promise<Performed> {
-  const scheduler = createScheduler({ store: dryStore(store), tasks, logger: silentLogger })
-  return perform(scheduler, steps, () => undefined)
-}
-
 export async function diffFiles(call: Call): Promise<ExitCode | undefined> {
-  const entries = await readScheduleFiles(call, call.flags.list("file"))
-  return withScheduler(call, async (session) => {
-    const steps = await planApply(call, session, entries)
-    const different = steps.filter(({ action }) => action !== "same")
-    await showAll(call, different, { ...stepRows(call.flags.isOn("diff")), none: "Nothing differs." })
-    return different.length === 0 ? EXIT.done : EXIT.failed
+  const wanted = await schedulesIn(call)
+  return withScheduler(call, async ({ scheduler }) => {
+    const { steps } = await scheduler.schedules.apply(wanted, { ...optionsOf(call), dryRun: true })
+    const different = steps.filter(({ action, refused }) => action !== "same" || refused !== null)
+    await showAll(call, different, { ...applyRows(call.flags.isOn("diff")), none: "Nothing differs." })
+    tellRefused(call, steps)
+    return exitOf(steps) ?? (different.length === 0 ? EXIT.done : EXIT.failed)
   })
 }
 
-interface Performed {
-  readonly tried: readonly Tried[]
-  readonly exit: ExitCode | undefined
+async function schedulesIn(call: Call): Promise<readonly ScheduleToApply[]> {
+  const entries = await readScheduleFiles(call, call.flags.list("file"))
+  return entries.map(({ entry }) => entry as ScheduleToApply)
 }
 
-/** A step that fails doesn't keep the others, unless the store is away. The exit code is that of the first failure. */
-async function perform(
-  scheduler: Scheduler,
-  steps: readonly Step[],
-  progress: ReturnType<typeof progressOf>,
-): Promise<Performed> {
-  const tried: Tried[] = []
-  let exit: ExitCode | undefined
-  let isAway = false
-  for (const [index, step] of dependenciesFirst(steps).entries()) {
-    if (isAway)
-      tried.push(step.action === "same" ? step : { ...step, action: "not done", why: "the store is away" })
-    else {
-      try {
-        await take(scheduler, step)
-        tried.push(step)
-      } catch (error) {
-        const problem = problemOf(error)
-        exit ??= problem.exit
-        isAway = problem.exit === EXIT.unavailable
-        tried.push({ ...step, action: "failed", why: `${step.action}: ${problem.message}` })
-      }
-    }
-    progress(index + 1, steps.length)
-  }
-  return { tried, exit }
+function optionsOf(call: Call): ApplyOptions {
+  const { flags } = call
+  if (!flags.isOn("prune")) return becauseOf(call)
+  const tag = flags.required("tag", "Say which schedules --prune may delete: -l TAG")
+  return { ...becauseOf(call), prune: { tag } }
 }
 
-async function take(scheduler: Scheduler, step: Step): Promise<void> {
-  if (step.action === "create") await create(scheduler, step)
-  if (step.action === "change") await changeTo(scheduler, step)
-  if (step.action === "delete") await scheduler.schedules.delete(step.key)
+async function tell(call: Call, report: ApplyReport): Promise<ExitCode | undefined> {
+  const { steps, isRehearsal } = report
+  const exit = exitOf(steps)
+  await showAll(call, steps, applyRows(call.flags.isOn("diff")))
+  tellRefused(call, steps)
+  const done = exit === undefined ? "Done." : "What was done stays. Correct the rest and repeat."
+  hint(call, `${summaryOf(steps)}. ${isRehearsal ? "Nothing was changed." : done}`)
+  return exit
 }
 
-/** A schedule can't be created before those it depends on, whatever their order in the files. */
-function dependenciesFirst(steps: readonly Step[]): readonly Step[] {
-  const left = new Map(steps.map((step) => [step.key, step]))
-  const ordered: Step[] = []
-  const take = (step: Step) => {
-    if (!left.delete(step.key)) return
-    for (const { schedule } of step.entry?.dependsOn ?? []) {
-      const needed = left.get(schedule)
-      if (needed !== undefined) take(needed)
-    }
-    ordered.push(step)
-  }
-  for (const step of steps) take(step)
-  return ordered
+/** Also where the rows go to another program. */
+function tellRefused(call: Call, steps: ApplyReport["steps"]): void {
+  for (const { id, refused } of steps) if (refused !== null) warn(call, `${id}: ${refused.message}`)
 }
 
-async function create(scheduler: Scheduler, { key, entry }: Step): Promise<void> {
-  const { id: _id, ...options } = entry!
-  await scheduler.schedules.create(key, options as CreateOptions<unknown>)
-}
-
-/** What is stored and not in the file goes: the file is the whole of it. */
-export async function changeTo(scheduler: Scheduler, { key, entry, stored }: Step): Promise<void> {
-  const { id: _id, task: _task, payload = null, ...options } = entry!
-  const before = leanOptions(definitionOf(stored!)) as ScheduleOptions & Record<string, unknown>
-  const gone = Object.keys(before).filter((option) => !(option in options))
-  const changes = { ...Object.fromEntries(gone.map((option) => [option, null])), ...options, payload }
-  await scheduler.schedules.update(key, changes as ScheduleChanges, { ifRevision: stored!.revision })
+/** That of the first step that is refused. */
+function exitOf(steps: ApplyReport["steps"]): ExitCode | undefined {
+  const refused = steps.find((step) => step.refused !== null)?.refused ?? null
+  return refused === null ? undefined : problemOf(new BelfryError(refused.code, refused.message)).exit
 }

@@ -97,6 +97,6 @@ async function storeChecks(call: Call, session: Session): Promise<readonly Check
     ...(inspection?.checks ?? []),
     ...checkSchedules(schedules, now, ignoredLints(call)),
     ...checkWorkers(workers, schedules),
-    ...(await checkRuns(scheduler, now)),
+    ...checkRuns(await scheduler.overview()),
   ]
 }

@@ -81,7 +81,7 @@ function jobRows(): Shown<ConvertedJob> {
     columns: [
       { header: "LINE", text: ({ line }) => String(line), isRight: true },
       {
-        header: "KEY",
+        header: "ID",
         isId: true,
         text: ({ entry }) => entry?.id ?? "—",
         paint: ({ entry }) => (entry === null ? "dim" : "bold"),

@@ -1,9 +1,9 @@
 import type { JournalEntryView, JournalQuery } from "../../scheduler/journal.ts"
+import { collected } from "../../scheduler/listing.ts"
 import type { Call } from "../parsing/command.ts"
 import { pastTimeOf } from "../parsing/run-filter.ts"
 import { type Shown, showAll } from "../printing/output.ts"
 import { distanceWords, isoOrDash } from "../printing/time-words.ts"
-import { collected } from "../session/collected.ts"
 import { withScheduler } from "../session/session.ts"
 
 /** Who did what, newest first. */

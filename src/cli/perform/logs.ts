@@ -1,5 +1,5 @@
 import { hashText } from "../../core/hash.ts"
-import type { Scheduler } from "../../scheduler/scheduler.ts"
+import type { Client } from "../../scheduler/client.ts"
 import type { LogLineView, RunSummaryView } from "../../scheduler/views.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
 import type { Call } from "../parsing/command.ts"
@@ -38,35 +38,35 @@ export async function tailLogs(call: Call): Promise<ExitCode | undefined> {
 }
 
 /** Null where no tag was named: then runs without a schedule count, too. */
-async function keysTagged({ flags }: Call, scheduler: Scheduler): Promise<ReadonlySet<string> | null> {
+async function keysTagged({ flags }: Call, scheduler: Client): Promise<ReadonlySet<string> | null> {
   const tag = flags.text("tag")
   if (tag === undefined) return null
-  const keys = (await allSchedules(scheduler, { tag })).map(({ id }) => id)
-  if (keys.length > 0) return new Set(keys)
+  const ids = (await allSchedules(scheduler, { tag })).map(({ id }) => id)
+  if (ids.length > 0) return new Set(ids)
   throw new Refusal(EXIT.notFound, `No schedule has the tag "${tag}".`, "See: belfry schedule list -o wide")
 }
 
 /** How far each run's log was read; one that is over and read is not asked again. */
 class Tailing {
   readonly #call: Call
-  readonly #scheduler: Scheduler
-  readonly #keys: ReadonlySet<string> | null
+  readonly #scheduler: Client
+  readonly #scheduleIds: ReadonlySet<string> | null
   readonly #since: number
   readonly #isWanted: (line: LogLineView) => boolean
   readonly #read = new Map<string, { last: LogLineView | null; isDone: boolean }>()
 
-  constructor(call: Call, scheduler: Scheduler, keys: ReadonlySet<string> | null) {
+  constructor(call: Call, scheduler: Client, ids: ReadonlySet<string> | null) {
     this.#call = call
     this.#scheduler = scheduler
-    this.#keys = keys
+    this.#scheduleIds = ids
     this.#since = pastTimeOf(call, "since") ?? call.io.clock.now() - HOUR_MS
     this.#isWanted = wantedBy(call)
   }
 
   /** What is new, in the order it was written. */
   async look(): Promise<readonly string[]> {
-    const { since: _, ...anyAge } = runFilterOf(this.#call).query
-    const filter = { query: { ...anyAge, since: this.#since }, error: null }
+    const { since: _, ...anyAge } = runFilterOf(this.#call)
+    const filter = { ...anyAge, since: this.#since }
     const recent = await readRuns(this.#scheduler, filter, RUNS_MAX)
     // Those that began long ago and still write.
     const running = (await this.#scheduler.runs.list({ ...anyAge, state: "running", limit: RUNS_MAX })).items
@@ -79,7 +79,7 @@ class Tailing {
   }
 
   async #news(run: RunSummaryView): Promise<readonly LogLineView[]> {
-    if (this.#keys !== null && !this.#keys.has(run.scheduleId ?? "")) return []
+    if (this.#scheduleIds !== null && !this.#scheduleIds.has(run.scheduleId ?? "")) return []
     const { last, isDone } = this.#read.get(run.id) ?? { last: null, isDone: false }
     if (isDone || run.state === "pending" || run.state === "skipped") return []
     const lines = await readLog(this.#scheduler, run.id, last)

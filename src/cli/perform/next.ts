@@ -16,8 +16,8 @@ import { Refusal } from "../refusal.ts"
 
 export async function showNext(call: Call): Promise<undefined> {
   const { flags, io } = call
-  const key = flags.text("schedule")
-  if (key !== undefined) return nextOfStored(call, key)
+  const id = flags.text("schedule")
+  if (id !== undefined) return nextOfStored(call, id)
   const between = flags.list("between")
   // `--between A B EXPRESSION` takes the expression, too.
   const expression = call.args[0] ?? between[2]
@@ -53,7 +53,7 @@ export async function showNext(call: Call): Promise<undefined> {
 }
 
 /** Of a schedule in the store: with its skips, moves and pause. Only then a store is looked for. */
-async function nextOfStored(call: Call, key: string): Promise<undefined> {
+async function nextOfStored(call: Call, id: string): Promise<undefined> {
   const own = ["timezone", "from", "dayMatch", "dstGap", "dstOverlap", "seed"].find(
     (name) => call.flags.text(name) !== undefined,
   )
@@ -66,7 +66,7 @@ async function nextOfStored(call: Call, key: string): Promise<undefined> {
       "A schedule has its own expression and rules, and shows what comes from now on.",
     )
   const { nextOfSchedule } = await import("./schedule-next.ts")
-  return nextOfSchedule({ ...call, args: [key] })
+  return nextOfSchedule({ ...call, args: [id] })
 }
 
 interface NextRange {

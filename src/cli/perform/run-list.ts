@@ -1,8 +1,9 @@
-import type { Scheduler } from "../../scheduler/scheduler.ts"
+import type { Client } from "../../scheduler/client.ts"
+import type { RunQuery } from "../../scheduler/runs/run-options.ts"
 import type { RunSummaryView } from "../../scheduler/views.ts"
 import type { ExitCode } from "../exit-codes.ts"
 import type { Call } from "../parsing/command.ts"
-import { type RunFilter, readRuns, runFilterOf } from "../parsing/run-filter.ts"
+import { readRuns, runFilterOf } from "../parsing/run-filter.ts"
 import { formatOf, hint, jsonLine, pickedFrom, showAll } from "../printing/output.ts"
 import { runRows } from "../printing/run-rows.ts"
 import { withScheduler } from "../session/session.ts"
@@ -28,9 +29,9 @@ export async function listRuns(call: Call): Promise<ExitCode | undefined> {
 /** A line for each run that is new or has changed, oldest first. */
 async function watchRuns(
   call: Call,
-  scheduler: Scheduler,
+  scheduler: Client,
   first: readonly RunSummaryView[],
-  filter: RunFilter,
+  filter: RunQuery,
 ): Promise<ExitCode> {
   const seen = new Map<string, string>()
   const tell = async (runs: readonly RunSummaryView[]) => {

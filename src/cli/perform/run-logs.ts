@@ -1,4 +1,4 @@
-import type { Scheduler } from "../../scheduler/scheduler.ts"
+import type { Client } from "../../scheduler/client.ts"
 import type { LogLineView, RunView } from "../../scheduler/views.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
 import type { Call } from "../parsing/command.ts"
@@ -30,7 +30,7 @@ export async function showLogs(call: Call): Promise<ExitCode | undefined> {
 /** One look: prints what is new, and ends when the run has. */
 export function followLog(
   call: Call,
-  scheduler: Scheduler,
+  scheduler: Client,
   id: string,
   from: Place | null,
   isWanted: (line: LogLineView) => boolean = () => true,
@@ -57,7 +57,7 @@ const PAGE = 1_000
 const LINES_MAX = 1_000_000
 
 export async function readLog(
-  scheduler: Scheduler,
+  scheduler: Client,
   id: string,
   from: Place | null,
 ): Promise<readonly LogLineView[]> {

@@ -1,4 +1,4 @@
-import type { Scheduler } from "../../scheduler/scheduler.ts"
+import type { Client } from "../../scheduler/client.ts"
 import type { RunSummaryView } from "../../scheduler/views.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
 import type { Call } from "../parsing/command.ts"
@@ -45,7 +45,7 @@ export async function waitForRuns(call: Call): Promise<ExitCode> {
 /** Shows the log as it comes, then how it ended. */
 export async function followRun(
   call: Call,
-  scheduler: Scheduler,
+  scheduler: Client,
   id: string,
   { isQuiet }: { isQuiet: boolean },
 ): Promise<ExitCode> {

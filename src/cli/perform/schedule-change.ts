@@ -1,18 +1,19 @@
 import { defineSchedule } from "../../core/definition.ts"
 import type { ScheduleOptions } from "../../core/options.ts"
 import { unreadOptionsIn } from "../../core/unread-options.ts"
-import type { Scheduler } from "../../scheduler/scheduler.ts"
+import type { Client } from "../../scheduler/client.ts"
+import { type ChangedValue, changedValues } from "../../scheduler/schedules/changed-values.ts"
 import { checkPayload, examinePayload } from "../../scheduler/schedules/payload-check.ts"
 import { changedOptions, type ScheduleChanges } from "../../scheduler/schedules/schedule-options.ts"
 import type { CreateOptions } from "../../scheduler/schedules/steering-options.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
-import { definitionOf, wouldBe } from "../applying/view-definition.ts"
 import { lintsOf, tellLints } from "../checks/lints.ts"
 import { EXIT } from "../exit-codes.ts"
+import { definitionOf, wouldBe } from "../files/view-definition.ts"
 import type { Call } from "../parsing/command.ts"
 import { dstFrom } from "../parsing/cron-flags.ts"
 import { optionsFrom } from "../parsing/definition-flags.ts"
-import { type ChangedValue, changedValues, changeWords } from "../printing/changed-values.ts"
+import { changeWords } from "../printing/changed-values.ts"
 import { hint, nextStep, showAll } from "../printing/output.ts"
 import { nextWords, overrideWords, scheduleRows } from "../printing/schedule-rows.ts"
 import { Refusal } from "../refusal.ts"
@@ -22,11 +23,11 @@ import { byName, configOf, tasksOf, withScheduler } from "../session/session.ts"
 
 export async function createSchedule(call: Call): Promise<undefined> {
   const { flags, io } = call
-  const key = call.args[0]!
+  const id = call.args[0]!
   const task = flags.required("task", "Say what it runs: --task http, or a task of your configuration.")
   const { payload, ...options } = (await optionsFrom(call, null)) as ScheduleOptions & { payload?: unknown }
   // Mistakes show before a store is made.
-  wouldBe(key, options, { task, payload, now: io.clock.now() })
+  wouldBe(id, options, { task, payload, now: io.clock.now() })
   const tasks = await tasksOf((await configOf(call))?.config ?? {}, call)
   await checkPayload(byName(tasks), task, payload)
   await withScheduler(
@@ -39,16 +40,16 @@ export async function createSchedule(call: Call): Promise<undefined> {
         startImmediately: flags.isOn("startNow"),
       } as CreateOptions<unknown>
       const paused = flags.isOn("paused") && { reason: "Created paused", by: io.user }
-      const view = await scheduler.schedules.create(key, { ...create, paused }, { by: io.user })
+      const view = await scheduler.schedules.create(id, { ...create, paused }, { by: io.user })
       if (flags.isOn("dryRun")) {
-        hint(call, `Would create ${key}. Nothing was changed.`)
+        hint(call, `Would create ${id}. Nothing was changed.`)
         return show(call, [view])
       }
       if (isNew) hint(call, `Made a new store: ${place}`)
       await show(call, [view])
       const known = (await tasksOf(loaded?.config ?? {}, call)).map(({ name }) => name)
       await warnIfUnknown(call, scheduler, { task, known })
-      nextStep(call, `It runs while \`belfry start\` does. See it happen: belfry run list --schedule ${key}`)
+      nextStep(call, `It runs while \`belfry start\` does. See it happen: belfry run list --schedule ${id}`)
     },
     { mayCreate: true },
   )
@@ -57,8 +58,8 @@ export async function createSchedule(call: Call): Promise<undefined> {
 export async function setSchedules(call: Call): Promise<undefined> {
   await withScheduler(call, async ({ scheduler, tasks }) => {
     const planned: PlannedChange[] = []
-    for (const key of call.args) {
-      const stored = await scheduleOf(scheduler, key)
+    for (const id of call.args) {
+      const stored = await scheduleOf(scheduler, id)
       const changes = { ...(await optionsFrom(call, stored)), ...unsetFrom(call, stored) } as ScheduleChanges
       if (Object.keys(changes).length === 0)
         throw new Refusal(
@@ -87,7 +88,7 @@ interface PlannedChange {
 
 async function changeStored(
   call: Call,
-  scheduler: Scheduler,
+  scheduler: Client,
   { stored, changes, values }: PlannedChange,
 ): Promise<ScheduleView> {
   const ifRevision = call.flags.whole("ifRevision") ?? stored.revision

@@ -1,12 +1,14 @@
+import type { ScheduleEntry } from "../../config.ts"
+import { defineSchedule } from "../../core/definition.ts"
 import { BelfryError } from "../../core/errors.ts"
+import { type ChangedValue, changedValues } from "../../scheduler/schedules/changed-values.ts"
 import { examinePayload } from "../../scheduler/schedules/payload-check.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
 import type { AnyTask } from "../../task/task.ts"
-import { type Step, stepFor } from "../applying/apply-plan.ts"
-import { wouldBe } from "../applying/view-definition.ts"
 import { lintsOf, tellLints } from "../checks/lints.ts"
 import { EXIT } from "../exit-codes.ts"
 import { entriesIn } from "../files/schedule-files.ts"
+import { definitionOf, wouldBe } from "../files/view-definition.ts"
 import type { Call } from "../parsing/command.ts"
 import { changeWords } from "../printing/changed-values.ts"
 import { hint, showAll } from "../printing/output.ts"
@@ -16,8 +18,8 @@ import { problemOf, Refusal } from "../refusal.ts"
 import { scheduleOf } from "../session/lookups.ts"
 import { byName, withScheduler } from "../session/session.ts"
 import { confirm } from "../terminal/confirm.ts"
-import { changeTo } from "./apply.ts"
 import { entryOf } from "./export.ts"
+import { becauseOf } from "./schedule-steer.ts"
 
 /** The schedule as YAML in an editor; what comes back is checked, shown and asked about before it is stored. */
 export async function editSchedule(call: Call): Promise<undefined> {
@@ -31,16 +33,24 @@ export async function editSchedule(call: Call): Promise<undefined> {
   await withScheduler(call, async ({ scheduler, tasks }) => {
     const schedule = await scheduleOf(scheduler, call.args[0]!)
     const original = `${HEAD}${await yamlText(entryOf(schedule))}`
-    const step = await edited(call, { schedule, original, tasks })
-    if (step === null || step.action !== "change") return hint(call, "Nothing was changed.")
-    const changes = step.changes.map(changeWords).join(", ")
+    const entry = await edited(call, { schedule, original, tasks })
+    const values = entry === null ? [] : changesBy(entry, schedule)
+    if (entry === null || values.length === 0) return hint(call, "Nothing was changed.")
+    const changes = values.map(changeWords).join(", ")
     const isAsked = !call.flags.isOn("yes")
     if (isAsked) hint(call, `${schedule.id}: would change ${changes}.`)
-    const { id, task, payload, ...options } = step.entry!
+    const { id, task, payload, ...options } = entry
     const now = io.clock.now()
     tellLints(call, lintsOf(wouldBe(id, options, { task, payload, now }), now, options.dst))
     await confirm(call, `Change ${schedule.id}?`, 1)
-    await changeTo(scheduler, step)
+    await scheduler.schedules.put(
+      id,
+      { ...options, task, payload },
+      {
+        ...becauseOf(call),
+        ifRevision: schedule.revision,
+      },
+    )
     if (!isAsked) hint(call, `${schedule.id}: changed ${changes}.`)
     if (schedule.owner !== null) hint(call, overrideWords(schedule.id, schedule.owner))
     await showAll(call, [await scheduleOf(scheduler, schedule.id)], scheduleRows(call))
@@ -54,7 +64,7 @@ const HEAD = "# Change it, save, and leave the editor. An empty file changes not
 async function edited(
   call: Call,
   { schedule, original, tasks }: { schedule: ScheduleView; original: string; tasks: readonly AnyTask[] },
-): Promise<Step | null> {
+): Promise<ScheduleEntry | null> {
   for (let text = original; ; ) {
     text = await call.io.edit(text, `${schedule.id}.yaml`)
     if (text === original || text.trim() === "") return null
@@ -66,9 +76,9 @@ async function edited(
           `The text has to hold "${schedule.id}" and nothing else.`,
           "Keep its id.",
         )
-      const step = stepFor(entry.entry, { ...schedule, owner: null })
-      if (step.action === "change") await examinePayload(byName(tasks), entry.entry.task, entry.entry.payload)
-      return step
+      const isChanged = changesBy(entry.entry, schedule).length > 0
+      if (isChanged) await examinePayload(byName(tasks), entry.entry.task, entry.entry.payload)
+      return entry.entry
     } catch (error) {
       if (!(error instanceof BelfryError || error instanceof Refusal) || call.flags.isOn("yes")) throw error
       hint(call, problemOf(error).message)
@@ -76,4 +86,11 @@ async function edited(
       if (/^n/i.test(answer.trim())) throw error
     }
   }
+}
+
+function changesBy(entry: ScheduleEntry, schedule: ScheduleView): readonly ChangedValue[] {
+  const { id, task, payload, ...options } = entry
+  const { owner, release } = schedule
+  const wanted = defineSchedule(options, { id, task, payload, owner, release, now: null })
+  return changedValues(definitionOf(schedule), wanted)
 }

@@ -1,12 +1,12 @@
 import { formatDuration } from "../../core/duration.ts"
-import type { Scheduler } from "../../scheduler/scheduler.ts"
+import type { Client } from "../../scheduler/client.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
 import { problemIn } from "../checks/schedule-problem.ts"
 import type { Call } from "../parsing/command.ts"
 import { type Fact, formatFacts } from "../printing/facts.ts"
 import { ledgerRows } from "../printing/ledger-rows.ts"
 import { formatOf, isStructured, isTable, paintOf, showAll, showRecord } from "../printing/output.ts"
-import { scheduleRows, statusOf } from "../printing/schedule-rows.ts"
+import { scheduleRows } from "../printing/schedule-rows.ts"
 import { formatTable } from "../printing/table.ts"
 import { bothWords, distanceWords } from "../printing/time-words.ts"
 import { scheduleOf } from "../session/lookups.ts"
@@ -15,7 +15,7 @@ import { withScheduler } from "../session/session.ts"
 export async function getSchedules(call: Call): Promise<undefined> {
   await withScheduler(call, async ({ scheduler }) => {
     const schedules: ScheduleView[] = []
-    for (const key of call.args) schedules.push(await scheduleOf(scheduler, key))
+    for (const id of call.args) schedules.push(await scheduleOf(scheduler, id))
     const format = formatOf(call)
     if (isTable(format)) for (const schedule of schedules) await describe(call, scheduler, schedule)
     else if (schedules.length === 1 && isStructured(format)) await showRecord(call, schedules[0], format)
@@ -23,7 +23,7 @@ export async function getSchedules(call: Call): Promise<undefined> {
   })
 }
 
-async function describe(call: Call, scheduler: Scheduler, schedule: ScheduleView): Promise<void> {
+async function describe(call: Call, scheduler: Client, schedule: ScheduleView): Promise<void> {
   const { io } = call
   const paint = paintOf(call)
   const now = io.clock.now()
@@ -54,10 +54,9 @@ async function describe(call: Call, scheduler: Scheduler, schedule: ScheduleView
 
 function factsOf(schedule: ScheduleView, when: (date: Date) => string): readonly Fact[] {
   const { paused, catchUp, overlap, retry } = schedule
-  const status = statusOf(schedule)
   return [
-    ["Key", schedule.id],
-    ["Status", paused === null ? status : pauseWords(paused, when)],
+    ["Id", schedule.id],
+    ["State", paused === null ? schedule.state : pauseWords(paused, when)],
     ["Task", schedule.task],
     ["When", `${schedule.words} (${schedule.when})`],
     ["Zone", schedule.timezone],

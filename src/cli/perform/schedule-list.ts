@@ -1,46 +1,87 @@
+import { ACTIVE_STATES, SCHEDULE_STATES, type ScheduleState } from "../../core/schedule-state.ts"
+import type { Client } from "../../scheduler/client.ts"
+import type { ScheduleQuery } from "../../scheduler/schedules/steering-options.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
-import { ordered } from "../applying/schedule-order.ts"
 import type { ExitCode } from "../exit-codes.ts"
 import type { Call } from "../parsing/command.ts"
-import { formatOf, hint, jsonLine, pickedFrom, showAll, warn } from "../printing/output.ts"
-import { scheduleRows, statusOf } from "../printing/schedule-rows.ts"
-import { allSchedules } from "../session/lookups.ts"
+import { formatOf, hint, jsonLine, pickedFrom, showAll } from "../printing/output.ts"
+import { scheduleRows } from "../printing/schedule-rows.ts"
 import { offeredTasks, tellUnoffered } from "../session/offered-tasks.ts"
 import { withScheduler } from "../session/session.ts"
 import { untilInterrupted } from "../terminal/waiting.ts"
 
-const STATUSES = ["active", "paused", "disabled", "finished", "failing", "overridden", "broken"] as const
+/** Those of a schedule, and two that are about several of them or beside them. */
+const STATES = [...SCHEDULE_STATES, "active", "overridden"] as const
 
-const READ_MAX = 100_000
+const ORDERS = { id: "id", next: "nextRunAt", last: "lastRunAt" } as const
 
 export async function listSchedules(call: Call): Promise<ExitCode | undefined> {
-  const { flags, io } = call
-  const status = flags.choice("status", STATUSES)
-  const sort = flags.choice("sort", ["key", "next", "last"]) ?? "key"
-  const withinMs = flags.durationMs("next")
+  const { flags } = call
   const limit = flags.whole("limit") ?? 1_000
+  const state = flags.choice("status", STATES)
+  const query = queryOf(call, state)
+  const isWanted = ({ isOverridden }: ScheduleView) => state !== "overridden" || isOverridden
   return withScheduler(call, async ({ scheduler }) => {
-    const read = async () => {
-      const all = await allSchedules(scheduler, filterOf(call), READ_MAX)
-      const until = withinMs === undefined ? Number.POSITIVE_INFINITY : io.clock.now() + withinMs
-      const due = all.filter(
-        ({ nextRunAt }) =>
-          withinMs === undefined || (nextRunAt?.getTime() ?? Number.POSITIVE_INFINITY) <= until,
-      )
-      const chosen = withStatus(due, status)
-      const more = Math.max(0, chosen.length - limit)
-      const isCut = all.length >= READ_MAX
-      return { found: ordered(chosen, sort).slice(0, limit), more, isCut, none: noneWords(all.length) }
-    }
-    if (flags.isOn("watch")) return watch(call, async () => (await read()).found)
-    const { found, more, isCut, none } = await read()
-    await showAll(call, found, scheduleRows(call, none))
-    if (isCut)
-      warn(call, "Only the first 100,000 schedules were read. Narrow them down: --tag, --task or --owner.")
-    if (more > 0) hint(call, `${more} more are not shown: --limit ${found.length + more}`)
-    tellUnoffered(call, found, await offeredTasks(scheduler))
+    const read = () => found(call, scheduler, { query, limit: limit + 1, isWanted })
+    if (flags.isOn("watch")) return watch(call, async () => (await read()).slice(0, limit))
+    const schedules = await read()
+    const shown = schedules.slice(0, limit)
+    const none = schedules.length > 0 || hasFilter(query, state) ? NONE_LIKE_THAT : NONE_YET
+    await showAll(call, shown, scheduleRows(call, none))
+    if (schedules.length > limit) hint(call, await moreWords(scheduler, query, limit))
+    tellUnoffered(call, shown, await offeredTasks(scheduler))
     return undefined
   })
+}
+
+const NONE_LIKE_THAT = "No schedule is like that."
+const NONE_YET = "There are no schedules yet. Make one: belfry schedule create --help"
+
+function queryOf({ flags }: Call, state: (typeof STATES)[number] | undefined): ScheduleQuery {
+  const isStored = state !== undefined && state !== "active" && state !== "overridden"
+  const states: readonly ScheduleState[] | undefined =
+    state === "active" ? ACTIVE_STATES : isStored ? [state] : undefined
+  const within = flags.durationMs("next")
+  const order = within === undefined ? (flags.choice("sort", ["id", "next", "last"]) ?? "id") : "next"
+  const parts: { readonly [Name in keyof ScheduleQuery]: ScheduleQuery[Name] | undefined } = {
+    task: flags.text("task"),
+    tag: flags.text("tag"),
+    owner: flags.text("owner"),
+    text: flags.text("search"),
+    state: states,
+    order: ORDERS[order],
+  }
+  return Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined))
+}
+
+function hasFilter({ order: _order, ...filter }: ScheduleQuery, state: string | undefined): boolean {
+  return Object.keys(filter).length > 0 || state !== undefined
+}
+
+/** Of those that the store can count; a count beyond 10,000 of a state isn't exact. */
+async function moreWords({ schedules }: Client, query: ScheduleQuery, limit: number): Promise<string> {
+  const { order: _order, ...filter } = query
+  const total = Object.values(await schedules.count(filter)).reduce((sum, count) => sum + count, 0)
+  return `${total - limit} more are not shown: --limit ${total}`
+}
+
+const PAGE = 500
+
+async function found(
+  { flags, io }: Call,
+  { schedules }: Client,
+  about: { query: ScheduleQuery; limit: number; isWanted: (schedule: ScheduleView) => boolean },
+): Promise<readonly ScheduleView[]> {
+  const { query, limit, isWanted } = about
+  const within = flags.durationMs("next")
+  const until = within === undefined ? null : io.clock.now() + within
+  const wanted: ScheduleView[] = []
+  for await (const schedule of schedules.list({ ...query, limit: Math.min(PAGE, limit) })) {
+    // The soonest come first, and those that never come again last.
+    if (until !== null && (schedule.nextRunAt === null || schedule.nextRunAt.getTime() > until)) break
+    if (isWanted(schedule) && wanted.push(schedule) >= limit) break
+  }
+  return wanted
 }
 
 /** A row for each that is new or has changed, until Ctrl-C. */
@@ -60,29 +101,4 @@ async function watch(call: Call, read: () => Promise<readonly ScheduleView[]>): 
     if (changed.length > 0) hasHeaders = false
     return null
   })
-}
-
-function filterOf({ flags }: Call): { task?: string; tag?: string; owner?: string } {
-  const [task, tag, owner] = [flags.text("task"), flags.text("tag"), flags.text("owner")]
-  return {
-    ...(task === undefined ? {} : { task }),
-    ...(tag === undefined ? {} : { tag }),
-    ...(owner === undefined ? {} : { owner }),
-  }
-}
-
-function withStatus(
-  schedules: readonly ScheduleView[],
-  status: (typeof STATUSES)[number] | undefined,
-): readonly ScheduleView[] {
-  if (status === undefined) return schedules
-  if (status === "overridden") return schedules.filter(({ isOverridden }) => isOverridden)
-  if (status === "failing") return schedules.filter(({ failuresInARow }) => failuresInARow > 0)
-  return schedules.filter((schedule) => statusOf(schedule) === status)
-}
-
-function noneWords(count: number): string {
-  return count > 0
-    ? "No schedule is like that."
-    : "There are no schedules yet. Make one: belfry schedule create --help"
 }

@@ -1,4 +1,4 @@
-import type { Scheduler } from "../../scheduler/scheduler.ts"
+import type { Client } from "../../scheduler/client.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
 import { EXIT } from "../exit-codes.ts"
 import type { Call } from "../parsing/command.ts"
@@ -62,7 +62,7 @@ interface Step {
 
 async function onOccurrence(
   call: Call,
-  plan: (scheduler: Scheduler, schedule: ScheduleView) => Promise<Step>,
+  plan: (scheduler: Client, schedule: ScheduleView) => Promise<Step>,
 ): Promise<undefined> {
   await withScheduler(call, async ({ scheduler }) => {
     const schedule = await scheduleOf(scheduler, call.args[0]!)
@@ -80,7 +80,7 @@ function namedTime(call: Call, { timezone }: ScheduleView): Date | null {
   return text === undefined ? null : timeIn(call, text, "The occurrence", timezone)
 }
 
-async function nextTime(scheduler: Scheduler, { id }: ScheduleView): Promise<Date> {
+async function nextTime(scheduler: Client, { id }: ScheduleView): Promise<Date> {
   const next = (await scheduler.schedules.preview(id, 100)).find(({ isSkipped }) => !isSkipped)
   if (next !== undefined) return next.scheduledFor
   throw new Refusal(EXIT.conflict, `"${id}" has no occurrence to come.`, `See: belfry schedule get ${id}`)

@@ -1,13 +1,14 @@
 import type { Duration } from "../../core/duration.ts"
 import type { Role } from "../../engine/engine.ts"
 import { version } from "../../runtime/version.ts"
-import { createScheduler, type Scheduler } from "../../scheduler/scheduler.ts"
+import { createScheduler } from "../../scheduler/create-scheduler.ts"
+import type { Scheduler } from "../../scheduler/scheduler.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
 import type { Call } from "../parsing/command.ts"
 import { type StartLog, startLog } from "../printing/start-log.ts"
 import { greet } from "../printing/start-words.ts"
 import { Refusal } from "../refusal.ts"
-import { closeTasks, configOf, schedulerSettings, storeOf, tasksOf } from "../session/session.ts"
+import { configOf, schedulerSettings, storeOf, tasksOf } from "../session/session.ts"
 
 const ROLES: Readonly<Record<string, readonly Role[]>> = { worker: ["work"], server: ["fire"] }
 
@@ -54,11 +55,10 @@ export async function start(call: Call): Promise<ExitCode> {
     log.life("started", `Belfry ${version()} on ${opened.place}`, facts)
   } catch (error) {
     await scheduler.stop({ timeout: 0 })
-    await closeTasks(tasks)
     stopped.callOff()
     throw error
   }
-  return stopped.done.finally(() => closeTasks(tasks))
+  return stopped.done
 }
 
 function rolesOf(role: string | undefined): readonly Role[] {

@@ -1,101 +1,105 @@
-import type { RunSummaryView } from "../../scheduler/views.ts"
+import { DAY } from "../../core/instant.ts"
+import type { Client } from "../../scheduler/client.ts"
+import type { RunStatistics, StatisticsQuery } from "../../scheduler/statistics.ts"
 import type { Call } from "../parsing/command.ts"
-import { readRuns, runFilterOf } from "../parsing/run-filter.ts"
-import { hint, type Shown, showAll } from "../printing/output.ts"
+import { pastTimeOf } from "../parsing/run-filter.ts"
+import { type Shown, showAll } from "../printing/output.ts"
 import { spanWords } from "../printing/time-words.ts"
+import { scheduleOf } from "../session/lookups.ts"
 import { withScheduler } from "../session/session.ts"
 
-const DAY_MS = 86_400_000
-const RUNS_MAX = 100_000
-
-/** How the runs of one schedule, or of one task without a schedule, have gone. */
-interface Stat {
+/** How the runs of a name have gone: of all, of a task, or in a bucket of time. */
+interface Row extends RunStatistics {
   readonly name: string
-  readonly runs: number
-  readonly succeeded: number
-  readonly failed: number
-  readonly skipped: number
-  readonly p50Ms: number | null
-  readonly p95Ms: number | null
-  readonly lateP95Ms: number | null
 }
 
+/** Of all and of each task or schedule; of one, bucket by bucket. */
 export async function showStats(call: Call): Promise<undefined> {
-  const { query, error } = runFilterOf(call)
-  const since = call.io.clock.now() - DAY_MS
+  const { flags } = call
+  const [schedule, task] = [flags.text("schedule"), flags.text("task")]
+  const since = pastTimeOf(call, "since")
+  const about = since === undefined ? {} : { since }
   await withScheduler(call, async ({ scheduler }) => {
-    const runs = await readRuns(scheduler, { query: { since, ...query }, error }, RUNS_MAX)
-    if (runs.length === RUNS_MAX) hint(call, `Only of the newest ${RUNS_MAX} runs.`)
-    const stats = [...grouped(runs)]
-      .map(([name, own]) => statOf(name, own))
-      .sort((a, b) => (a.name < b.name ? -1 : 1))
-    await showAll(call, stats, statRows())
+    if (schedule !== undefined) {
+      const { id } = await scheduleOf(scheduler, schedule)
+      return showAll(call, await bucketsOf(scheduler, { ...about, schedule: id }), statRows("TIME"))
+    }
+    if (task !== undefined)
+      return showAll(call, await bucketsOf(scheduler, { ...about, task }), statRows("TIME"))
+    const by = flags.choice("by", ["task", "schedule"]) ?? "task"
+    const names =
+      by === "task"
+        ? await taskNames(scheduler)
+        : await scheduleNames(scheduler, since ?? call.io.clock.now() - DAY)
+    return showAll(call, await rowsOf(scheduler, { by, names, about }), statRows(by.toUpperCase()))
   })
   return undefined
 }
 
-const nameOf = ({ scheduleId, task }: RunSummaryView) => scheduleId ?? `(${task})`
+async function bucketsOf(client: Client, query: StatisticsQuery): Promise<readonly Row[]> {
+  const { buckets, total } = await client.statistics(query)
+  if (buckets.length === 0) return []
+  return [...buckets.map(({ at, ...row }) => ({ name: at.toISOString(), ...row })), { name: "all", ...total }]
+}
 
-function grouped(runs: readonly RunSummaryView[]): ReadonlyMap<string, readonly RunSummaryView[]> {
-  const found = new Map<string, RunSummaryView[]>()
-  for (const run of runs) {
-    const own = found.get(nameOf(run))
-    if (own === undefined) found.set(nameOf(run), [run])
-    else own.push(run)
+async function taskNames(client: Client): Promise<readonly string[]> {
+  return (await client.tasks()).map(({ name }) => name)
+}
+
+/** Each costs a read. */
+const SCHEDULES_MAX = 1_000
+
+/** Those that ran since. */
+async function scheduleNames({ schedules }: Client, since: number): Promise<readonly string[]> {
+  const names: string[] = []
+  for await (const { id, lastRunAt } of schedules.list({ order: "lastRunAt", limit: 500 })) {
+    if (lastRunAt === null || lastRunAt.getTime() < since || names.length === SCHEDULES_MAX) break
+    names.push(id)
   }
-  return found
+  return names.sort()
 }
 
-function statOf(name: string, runs: readonly RunSummaryView[]): Stat {
-  const count = (state: RunSummaryView["state"]) => runs.filter((run) => run.state === state).length
-  const took = runs.filter(({ state }) => state === "succeeded").flatMap(({ durationMs }) => durationMs ?? [])
-  const late = runs.flatMap(({ scheduledFor, attempt, startedAt, triggeredBy }) => {
-    const isOnTime = (triggeredBy === "schedule" || triggeredBy === "catchup") && attempt === 1
-    return !isOnTime || scheduledFor === null || startedAt === null
-      ? []
-      : Math.max(0, startedAt.getTime() - scheduledFor.getTime())
-  })
-  return {
-    name,
-    runs: runs.length,
-    succeeded: count("succeeded"),
-    failed: count("failed"),
-    skipped: count("skipped"),
-    p50Ms: quantile(took, 0.5),
-    p95Ms: quantile(took, 0.95),
-    lateP95Ms: quantile(late, 0.95),
+async function rowsOf(
+  client: Client,
+  { by, names, about }: { by: "task" | "schedule"; names: readonly string[]; about: StatisticsQuery },
+): Promise<readonly Row[]> {
+  const rows: Row[] = []
+  for (const name of names) {
+    const { total } = await client.statistics({ ...about, [by]: name })
+    if (countOf(total) > 0) rows.push({ name, ...total })
   }
+  const { total } = await client.statistics(about)
+  return countOf(total) === 0 ? rows : [...rows, { name: "all", ...total }]
 }
 
-function quantile(values: readonly number[], part: number): number | null {
-  const sorted = [...values].sort((a, b) => a - b)
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? null
+function countOf({ succeeded, failed, cancelled, skipped }: RunStatistics): number {
+  return succeeded + failed + cancelled + skipped
 }
 
-function statRows(): Shown<Stat> {
-  const number = (header: string, of: (stat: Stat) => number) => ({
+function statRows(header: string): Shown<Row> {
+  const number = (header: string, of: (row: Row) => number) => ({
     header,
-    text: (stat: Stat) => String(of(stat)),
+    text: (row: Row) => String(of(row)),
     isRight: true,
   })
-  const span = (header: string, of: (stat: Stat) => number | null) => ({
+  const span = (header: string, of: (row: Row) => number | null) => ({
     header,
-    text: (stat: Stat) => String(of(stat) ?? "-"),
-    brief: (stat: Stat) => (of(stat) === null ? "" : spanWords(of(stat)!)),
+    text: (row: Row) => String(of(row) ?? "-"),
+    brief: (row: Row) => (of(row) === null ? "" : `≤ ${spanWords(of(row)!)}`),
     isRight: true,
   })
   return {
     columns: [
-      { header: "SCHEDULE", text: ({ name }) => name, paint: () => "bold", isId: true },
-      number("RUNS", ({ runs }) => runs),
+      { header, text: ({ name }) => name, paint: () => "bold", isId: true },
       number("SUCCEEDED", ({ succeeded }) => succeeded),
       { ...number("FAILED", ({ failed }) => failed), paint: ({ failed }) => (failed > 0 ? "red" : null) },
+      { ...number("CANCELLED", ({ cancelled }) => cancelled), dropOrder: 5 },
       { ...number("SKIPPED", ({ skipped }) => skipped), dropOrder: 4 },
-      { ...span("P50", ({ p50Ms }) => p50Ms), dropOrder: 2 },
-      { ...span("P95", ({ p95Ms }) => p95Ms), dropOrder: 3 },
-      { ...span("LATE P95", ({ lateP95Ms }) => lateP95Ms), dropOrder: 1 },
+      { ...span("P50", ({ duration }) => duration.p50Ms), dropOrder: 2 },
+      { ...span("P95", ({ duration }) => duration.p95Ms), dropOrder: 3 },
+      { ...span("LATE P95", ({ lateness }) => lateness.p95Ms), dropOrder: 1 },
     ],
     nameOf: ({ name }) => name,
-    none: "There were no runs. Look further back with --since.",
+    none: "Nothing was counted. Look further back with --since. Processes hand over what they counted with their heartbeats.",
   }
 }

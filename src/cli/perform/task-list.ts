@@ -1,34 +1,22 @@
+import type { TaskView } from "../../scheduler/tasks.ts"
 import type { Call } from "../parsing/command.ts"
 import { showAll } from "../printing/output.ts"
-import { allWorkers, isOnline } from "../printing/worker-rows.ts"
-import { allSchedules } from "../session/lookups.ts"
 import { tasksOf, withScheduler } from "../session/session.ts"
 
-interface TaskRow {
-  readonly name: string
-  /** Online workers that offer it. */
-  readonly workers: number
-  readonly schedules: number
+interface TaskRow extends TaskView {
   /** The configuration here has it. */
   readonly isConfigured: boolean
 }
 
 export async function listTasks(call: Call): Promise<undefined> {
   await withScheduler(call, async ({ scheduler, loaded }) => {
-    const workers = (await allWorkers(scheduler)).filter(isOnline)
-    const schedules = await allSchedules(scheduler)
     const configured = new Set((await tasksOf(loaded?.config ?? {}, call)).map(({ name }) => name))
-    const names = new Set([
-      ...configured,
-      ...workers.flatMap(({ tasks }) => tasks),
-      ...schedules.map(({ task }) => task),
-    ])
-    const rows: readonly TaskRow[] = [...names].sort().map((name) => ({
-      name,
-      workers: workers.filter(({ tasks }) => tasks.includes(name)).length,
-      schedules: schedules.filter(({ task }) => task === name).length,
-      isConfigured: configured.has(name),
-    }))
+    const known = await scheduler.tasks()
+    const names = new Set(known.map(({ name }) => name))
+    const here = [...configured].filter((name) => !names.has(name))
+    const rows: readonly TaskRow[] = [...known, ...here.map((name) => ({ name, workers: 0, schedules: 0 }))]
+      .map((task) => ({ ...task, isConfigured: configured.has(task.name) }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
     await showAll(call, rows, {
       columns: [
         { header: "TASK", text: ({ name }) => name, paint: () => "bold", isId: true },

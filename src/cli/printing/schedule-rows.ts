@@ -1,33 +1,28 @@
+import type { ScheduleState } from "../../core/schedule-state.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
 import type { Call } from "../parsing/command.ts"
 import type { Shown } from "./output.ts"
 import type { Colour, Column } from "./table.ts"
 import { bothWords, distanceWords, isoOrDash } from "./time-words.ts"
 
-export type ScheduleStatus = "active" | "paused" | "disabled" | "finished" | "broken"
-
-export function statusOf(schedule: ScheduleView): ScheduleStatus {
-  if (schedule.lastError !== null) return "broken"
-  if (schedule.finishedAt !== null) return "finished"
-  if (schedule.paused !== null) return "paused"
-  return schedule.enabled ? "active" : "disabled"
-}
-
-const STATUS_COLOURS: Readonly<Record<ScheduleStatus, Colour | null>> = {
-  active: "green",
+export const STATE_COLOURS: Readonly<Record<ScheduleState, Colour | null>> = {
+  ok: "green",
+  new: null,
+  failing: "red",
+  overdue: "red",
   paused: "yellow",
   disabled: "dim",
   finished: "dim",
   broken: "red",
 }
 
-/** Schedules as rows: `-o name` prints keys. */
+/** Schedules as rows: `-o name` prints ids. */
 export function scheduleRows(call: Call, none?: string): Shown<ScheduleView> {
   const { io } = call
   const now = io.clock.now()
   const columns: readonly Column<ScheduleView>[] = [
-    { header: "KEY", text: ({ id }) => id, paint: () => "bold", isId: true },
-    { header: "STATUS", text: statusOf, paint: (schedule) => STATUS_COLOURS[statusOf(schedule)] },
+    { header: "ID", text: ({ id }) => id, paint: () => "bold", isId: true },
+    { header: "STATE", text: ({ state }) => state, paint: ({ state }) => STATE_COLOURS[state] },
     { header: "TASK", text: ({ task }) => task },
     { header: "WHEN", text: ({ when }) => when, brief: ({ words }) => words },
     { header: "ZONE", text: ({ timezone }) => timezone, dropOrder: 2 },

@@ -1,13 +1,14 @@
+import { isActive } from "../../core/schedule-state.ts"
 import type { Role } from "../../engine/engine.ts"
 import { version } from "../../runtime/version.ts"
-import type { Scheduler } from "../../scheduler/scheduler.ts"
+import type { Client } from "../../scheduler/client.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
 import type { Call } from "../parsing/command.ts"
 import { allSchedules } from "../session/lookups.ts"
 import { type Fact, formatFacts } from "./facts.ts"
 import { hintPainted } from "./output.ts"
 import { printable } from "./printable.ts"
-import { nextWords, statusOf, whenWords } from "./schedule-rows.ts"
+import { nextWords, whenWords } from "./schedule-rows.ts"
 import { formatTable, paintFor } from "./table.ts"
 
 export interface Started {
@@ -24,7 +25,7 @@ const SHOWN = 10
 const READ_MAX = 1_000
 
 /** Where the data is, what this process does, and what comes next. */
-export async function greet(call: Call, scheduler: Scheduler, started: Started): Promise<void> {
+export async function greet(call: Call, scheduler: Client, started: Started): Promise<void> {
   const { io, flags } = call
   // With --json whoever reads is a program, and gets the same as a line.
   if (flags.isOn("quiet") || flags.isOn("json")) return
@@ -65,7 +66,7 @@ function tellSchedules(call: Call, schedules: readonly ScheduleView[], started: 
   const paint = paintFor(io.isErrTerminal, io.env)
   const now = io.clock.now()
   const next = (view: ScheduleView) => view.nextRunAt?.getTime() ?? Number.MAX_SAFE_INTEGER
-  const active = schedules.filter((schedule) => statusOf(schedule) === "active")
+  const active = schedules.filter(({ state }) => isActive(state))
   const sorted = [...active].sort((a, b) => next(a) - next(b))
   const columns = [
     { header: "NEXT", text: (view: ScheduleView) => view.id, paint: () => "bold" as const, isId: true },

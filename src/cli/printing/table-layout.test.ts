@@ -9,7 +9,7 @@ describe("the layout of a table", () => {
     [
       "what fits stays",
       [
-        { header: "KEY", width: 10 },
+        { header: "ID", width: 10 },
         { header: "WHAT", width: 10 },
       ],
       22,
@@ -18,7 +18,7 @@ describe("the layout of a table", () => {
     [
       "the widest text is cut",
       [
-        { header: "KEY", width: 10 },
+        { header: "ID", width: 10 },
         { header: "WHAT", width: 40 },
       ],
       40,
@@ -27,7 +27,7 @@ describe("the layout of a table", () => {
     [
       "never an id",
       [
-        { header: "KEY", width: 36, isId: true },
+        { header: "ID", width: 36, isId: true },
         { header: "WHAT", width: 20 },
       ],
       50,
@@ -45,7 +45,7 @@ describe("the layout of a table", () => {
     [
       "a column of little importance goes before texts are cut to nothing",
       [
-        { header: "KEY", width: 20, isId: true },
+        { header: "ID", width: 20, isId: true },
         { header: "A", width: 30, dropOrder: 2 },
         { header: "B", width: 30, dropOrder: 1 },
         { header: "C", width: 30 },
@@ -79,7 +79,7 @@ describe("the layout of a table", () => {
     [
       "a text that is shown whole goes below as soon as it would be cut",
       [
-        { header: "KEY", width: 20, isId: true },
+        { header: "ID", width: 20, isId: true },
         { header: "NOTES", width: 60, below: "whole" },
       ],
       80,

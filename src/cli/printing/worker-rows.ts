@@ -1,7 +1,7 @@
-import type { Scheduler } from "../../scheduler/scheduler.ts"
+import type { Client } from "../../scheduler/client.ts"
+import { collected } from "../../scheduler/listing.ts"
 import type { WorkerView } from "../../scheduler/views.ts"
 import type { Call } from "../parsing/command.ts"
-import { collected } from "../session/collected.ts"
 import type { Shown } from "./output.ts"
 import { distanceWords, isoOrDash, spanWords } from "./time-words.ts"
 
@@ -14,7 +14,7 @@ export function workerStateWords({ state, silentForMs }: WorkerView): string {
   return silentForMs === null ? state : `silent for ${spanWords(silentForMs)}`
 }
 
-export async function allWorkers(scheduler: Scheduler): Promise<readonly WorkerView[]> {
+export async function allWorkers(scheduler: Client): Promise<readonly WorkerView[]> {
   return collected(scheduler.workers({ limit: 500 }))
 }
 

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict"
 import { test } from "vitest"
+import type { Client } from "../../scheduler/client.ts"
 import { listing } from "../../scheduler/listing.ts"
-import type { Scheduler } from "../../scheduler/scheduler.ts"
 import type { ScheduleQuery } from "../../scheduler/schedules/steering-options.ts"
 import { allSchedules } from "./lookups.ts"
 
 /** A scheduler with that many schedules, of which only ids are known. */
-function schedulerOf(count: number): Scheduler {
+function schedulerOf(count: number): Client {
   const ids = Array.from({ length: count }, (_, index) => String(index).padStart(9, "0"))
   const list = ({ limit }: ScheduleQuery) =>
     listing({
@@ -19,7 +19,7 @@ function schedulerOf(count: number): Scheduler {
       placeOf: (id) => id,
       show: (id) => ({ id }),
     })
-  return { schedules: { list } } as unknown as Scheduler
+  return { schedules: { list } } as unknown as Client
 }
 
 test("all schedules are all there are, and not the first hundred thousand", async () => {

@@ -1,31 +1,31 @@
-import type { Scheduler } from "../../scheduler/scheduler.ts"
+import type { Client } from "../../scheduler/client.ts"
+import { collected } from "../../scheduler/listing.ts"
 import type { RunView, ScheduleView } from "../../scheduler/views.ts"
 import { EXIT } from "../exit-codes.ts"
 import { Refusal } from "../refusal.ts"
-import { collected } from "./collected.ts"
 
 const PAGE = 500
 
 /** Every schedule a filter lets through, page by page to the end, or up to a limit. */
 export async function allSchedules(
-  scheduler: Scheduler,
+  scheduler: Client,
   filter: { owner?: string; task?: string; tag?: string } = {},
   limit = Number.POSITIVE_INFINITY,
 ): Promise<readonly ScheduleView[]> {
   return collected(scheduler.schedules.list({ ...filter, limit: Math.max(1, Math.min(PAGE, limit)) }), limit)
 }
 
-/** A missing key is answered with the nearest there is. */
-export async function scheduleOf(scheduler: Scheduler, key: string): Promise<ScheduleView> {
-  const schedule = await scheduler.schedules.get(key)
+/** A missing id is answered with the nearest there is. */
+export async function scheduleOf(scheduler: Client, id: string): Promise<ScheduleView> {
+  const schedule = await scheduler.schedules.get(id)
   if (schedule !== null) return schedule
   const near = nearestTo(
-    key,
+    id,
     (await allSchedules(scheduler, {}, 1_000)).map(({ id }) => id),
   )
   throw new Refusal(
     EXIT.notFound,
-    `There is no schedule "${key}".`,
+    `There is no schedule "${id}".`,
     near === null
       ? "See which there are: belfry schedule list"
       : `Did you mean ${near}? See: belfry schedule list`,
@@ -36,7 +36,7 @@ export async function scheduleOf(scheduler: Scheduler, key: string): Promise<Sch
 const SOME = 4
 
 /** By id, or by the beginning of one if only one run has it. */
-export async function runOf(scheduler: Scheduler, id: string): Promise<RunView> {
+export async function runOf(scheduler: Client, id: string): Promise<RunView> {
   const exact = await scheduler.runs.get(id)
   if (exact !== null) return exact
   const matching = (await scheduler.runs.list({ idPrefix: id, limit: SOME })).items

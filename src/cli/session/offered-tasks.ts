@@ -1,18 +1,18 @@
-import type { Scheduler } from "../../scheduler/scheduler.ts"
+import type { Client } from "../../scheduler/client.ts"
 import type { Call } from "../parsing/command.ts"
 import { isForPeople, warn } from "../printing/output.ts"
 import { allWorkers, isOnline } from "../printing/worker-rows.ts"
 import { nearestTo } from "./lookups.ts"
 
 /** The tasks that workers which are online perform. */
-export async function offeredTasks(scheduler: Scheduler): Promise<ReadonlySet<string>> {
+export async function offeredTasks(scheduler: Client): Promise<ReadonlySet<string>> {
   return new Set((await allWorkers(scheduler)).filter(isOnline).flatMap(({ tasks }) => tasks))
 }
 
 /** A schedule of a task that nobody offers fires, and its runs wait for ever. `known`: the tasks of this configuration. */
 export async function warnIfUnknown(
   call: Call,
-  scheduler: Scheduler,
+  scheduler: Client,
   { task, known }: { task: string; known: readonly string[] },
 ): Promise<void> {
   const names = [...new Set([...known, ...(await offeredTasks(scheduler))])]

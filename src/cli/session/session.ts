@@ -3,8 +3,9 @@ import type { Config, ScheduleEntry } from "../../config.ts"
 import { BelfryError } from "../../core/errors.ts"
 import { shown } from "../../core/shown.ts"
 import { silentLogger } from "../../runtime/logger.ts"
+import { createScheduler } from "../../scheduler/create-scheduler.ts"
 import { dryStore } from "../../scheduler/dry-store.ts"
-import { createScheduler, type Scheduler } from "../../scheduler/scheduler.ts"
+import type { Scheduler } from "../../scheduler/scheduler.ts"
 import type { SchedulerOptions } from "../../scheduler/scheduler-options.ts"
 import type { Store } from "../../store/store.ts"
 import type { DeclaredSchedule } from "../../task/declared-schedule.ts"
@@ -38,9 +39,8 @@ export async function withScheduler<Answer>(
   }
 }
 
-export async function closeSession({ scheduler, tasks }: Session): Promise<void> {
+export async function closeSession({ scheduler }: Session): Promise<void> {
   await scheduler.stop()
-  await closeTasks(tasks)
 }
 
 export async function openSession(call: Call, mayCreate: boolean): Promise<Session> {
@@ -150,11 +150,6 @@ async function sqlTaskOf(
 
 export function byName(tasks: readonly AnyTask[]): ReadonlyMap<string, AnyTask> {
   return new Map(tasks.map((task) => [task.name, task]))
-}
-
-/** Ends what tasks hold beside the store. For when the scheduler has stopped. */
-export async function closeTasks(tasks: readonly AnyTask[]): Promise<void> {
-  for (const task of tasks) await (task as { close?: () => unknown }).close?.()
 }
 
 /** What `createScheduler` takes of a configuration. */

@@ -12,7 +12,7 @@ export interface TopState {
   readonly said: string
 }
 
-export const SORTS = ["next", "key", "last"] as const
+export const SORTS = ["next", "id", "last"] as const
 export type TopSort = (typeof SORTS)[number]
 
 export type TopMode =
@@ -148,7 +148,7 @@ function sortedNext(state: TopState): TopState {
   return {
     ...state,
     sort,
-    said: `Schedules by ${{ next: "what comes next", key: "key", last: "what ran last" }[sort]}`,
+    said: `Schedules by ${{ next: "what comes next", id: "id", last: "what ran last" }[sort]}`,
   }
 }
 

@@ -1,10 +1,9 @@
 import type { LogLineView, RunSummaryView } from "../../scheduler/views.ts"
 import { cutTo, printable, widthOf } from "../printing/printable.ts"
 import { messageOf, stateColour, stateIcon, tookWords } from "../printing/run-rows.ts"
-import { nextWords, statusOf } from "../printing/schedule-rows.ts"
+import { nextWords } from "../printing/schedule-rows.ts"
 import { type Column, type Paint, tableLines } from "../printing/table.ts"
 import { distanceWords, spanWords, wallWords } from "../printing/time-words.ts"
-import { isOnline } from "../printing/worker-rows.ts"
 import type { TopRow, TopState } from "./top-keys.ts"
 import { attentionOf, type Shelves, type Sight, typicalMs } from "./top-sight.ts"
 
@@ -40,12 +39,10 @@ export function pictureLines(picture: Picture, canvas: Canvas): readonly string[
 }
 
 function headLines({ sight, place, zone }: Picture, paint: Paint): readonly string[] {
-  const { workers, counts, now, storeMs, recent } = sight
-  const online = workers.filter(isOnline)
-  const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
-  const slots = `${sum(online.map(({ running }) => running))}/${sum(online.map((worker) => worker.slots))} slots`
-  const silent =
-    online.length === workers.length ? "" : paint("red", `, ${workers.length - online.length} silent`)
+  const { overview, now, storeMs, recent } = sight
+  const { workers, runs } = overview
+  const slots = `${workers.running}/${workers.slots} slots`
+  const silent = workers.silent === 0 ? "" : paint("red", `, ${workers.silent} silent`)
   const ended = recent.filter(({ state }) => state === "succeeded" || state === "failed")
   const good = ended.filter(({ state }) => state === "succeeded").length
   const success =
@@ -53,7 +50,7 @@ function headLines({ sight, place, zone }: Picture, paint: Paint): readonly stri
   const time = wallWords(now, zone, now).split(" ").at(-1)!
   return [
     `${paint("bold", "belfry top")}  ${printable(place)}  store ${storeMs.toFixed(0)} ms  ${time} ${zone}`,
-    `workers ${online.length} (${slots})${silent}   pending ${counts.pending}   running ${counts.running}   failed ${counts.failed}${success}`,
+    `workers ${workers.online} (${slots})${silent}   pending ${runs.pending}   running ${runs.running}   failed ${runs.failed}${success}`,
   ]
 }
 
@@ -139,7 +136,7 @@ function scheduleColumns(zone: string, now: number): readonly Column<TopRow>[] {
     { header: "", text: ({ schedule }) => nextWords(schedule!, zone, now) },
     {
       header: "",
-      text: ({ schedule }) => (statusOf(schedule!) === "active" ? "" : statusOf(schedule!)),
+      text: ({ schedule }) => (["ok", "new"].includes(schedule!.state) ? "" : schedule!.state),
       paint: () => "yellow",
     },
     { header: "", text: ({ schedule }) => schedule!.words, dropOrder: 1 },
@@ -176,7 +173,7 @@ const HELP: readonly string[] = [
   "  c          cancel the run that is chosen; asks first",
   "  l  Enter   the log of the run, or of the schedule's newest",
   "  f  /       show only what has these letters; Escape shows all again",
-  "  s          sort schedules by what comes next, by key, by what ran last",
+  "  s          sort schedules by what comes next, by id, by what ran last",
   "  ?  h       this help",
   "  q  Ctrl-C  quit",
 ]

@@ -1,4 +1,4 @@
-import type { Scheduler } from "../../scheduler/scheduler.ts"
+import type { Client } from "../../scheduler/client.ts"
 import type { LogLineView } from "../../scheduler/views.ts"
 import type { Call } from "../parsing/command.ts"
 import { paintOf } from "../printing/output.ts"
@@ -13,14 +13,14 @@ const LOG_PAGE = 1_000
 /** What is on the screen, and what keys do to it. */
 export class TopScreen {
   readonly #call: Call
-  readonly #scheduler: Scheduler
+  readonly #scheduler: Client
   readonly #place: string
   #sight: Sight | null = null
   #state: TopState = TOP_START
   #log: readonly LogLineView[] = []
   #fault = ""
 
-  constructor(call: Call, scheduler: Scheduler, place: string) {
+  constructor(call: Call, scheduler: Client, place: string) {
     this.#call = call
     this.#scheduler = scheduler
     this.#place = place

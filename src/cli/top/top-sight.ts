@@ -1,23 +1,21 @@
-import type { RunState } from "../../core/run.ts"
-import type { Scheduler } from "../../scheduler/scheduler.ts"
-import type { RunSummaryView, ScheduleView, WorkerView } from "../../scheduler/views.ts"
-import { ordered } from "../applying/schedule-order.ts"
+import type { Client } from "../../scheduler/client.ts"
+import type { Overview } from "../../scheduler/overview.ts"
+import type { RunSummaryView, ScheduleView } from "../../scheduler/views.ts"
 import { spanWords } from "../printing/time-words.ts"
-import { allWorkers, isOnline } from "../printing/worker-rows.ts"
 import { allSchedules } from "../session/lookups.ts"
 import type { Io } from "../terminal/io.ts"
+import { ordered } from "../top/schedule-order.ts"
 import type { TopRow, TopState } from "./top-keys.ts"
 
 /** What there is, read at one moment. */
 export interface Sight {
   readonly now: number
   readonly storeMs: number
-  readonly counts: Readonly<Record<RunState, number>>
+  readonly overview: Overview
   /** Those being performed, then those that wait. */
   readonly unfinished: readonly RunSummaryView[]
   readonly recent: readonly RunSummaryView[]
   readonly schedules: readonly ScheduleView[]
-  readonly workers: readonly WorkerView[]
 }
 
 const SCHEDULES_MAX = 500
@@ -25,11 +23,10 @@ const UNFINISHED_MAX = 100
 /** As many as tell what is typical. */
 const RECENT_MAX = 200
 
-export async function look(scheduler: Scheduler, io: Io): Promise<Sight> {
+export async function look(scheduler: Client, io: Io): Promise<Sight> {
   const startedAt = io.clock.monotonic()
-  const counts = await scheduler.runs.count()
+  const { items: running } = await scheduler.runs.list({ state: "running", limit: UNFINISHED_MAX })
   const storeMs = io.clock.monotonic() - startedAt
-  const running = (await scheduler.runs.list({ state: "running", limit: UNFINISHED_MAX })).items
   const pending = (await scheduler.runs.list({ state: "pending", limit: UNFINISHED_MAX })).items
   const recent = (
     await scheduler.runs.list({
@@ -38,15 +35,14 @@ export async function look(scheduler: Scheduler, io: Io): Promise<Sight> {
     })
   ).items
   const schedules = await allSchedules(scheduler, {}, SCHEDULES_MAX)
-  const workers = await allWorkers(scheduler)
+  const overview = await scheduler.overview()
   return {
     now: io.clock.now(),
     storeMs,
-    counts,
+    overview,
     unfinished: [...running, ...pending],
     recent,
     schedules,
-    workers,
   }
 }
 
@@ -89,29 +85,20 @@ export function typicalMs({ recent }: Sight, { scheduleId, task }: RunSummaryVie
   return took.length < 3 ? null : took[Math.floor(took.length / 2)]!
 }
 
-const OVERDUE_MS = 120_000
-
 /** What somebody should see to, worst first. */
-export function attentionOf({ schedules, workers, now }: Sight): readonly string[] {
-  const online = workers.filter(isOnline)
-  const offered = new Set(online.flatMap(({ tasks }) => tasks))
-  const isLate = ({ nextRunAt, paused, enabled }: ScheduleView) =>
-    enabled && paused === null && nextRunAt !== null && now - nextRunAt.getTime() > OVERDUE_MS
+export function attentionOf({ overview, now }: Sight): readonly string[] {
+  const { broken, overdue, unofferedTasks, stuck, waiting, silentWorkers } = overview.attention
   return [
-    ...schedules
-      .filter(({ lastError }) => lastError !== null)
-      .map((s) => `${s.id} can't be planned: ${s.lastError}`),
-    ...schedules
-      .filter(isLate)
-      .map(
-        ({ id, nextRunAt }) =>
-          `${id} was due ${spanWords(now - nextRunAt!.getTime())} ago and has not been fired`,
-      ),
-    ...[...new Set(schedules.map(({ task }) => task))]
-      .filter((task) => !offered.has(task))
-      .map((task) => `no worker offers ${task}`),
-    ...workers
-      .filter((worker) => !isOnline(worker))
-      .map(({ id, silentForMs }) => `worker ${id} has been silent for ${spanWords(silentForMs!)}`),
+    ...broken.map(({ id, lastError }) => `${id} can't be planned: ${lastError}`),
+    ...overdue.map(
+      ({ id, nextRunAt }) =>
+        `${id} was due ${spanWords(now - nextRunAt!.getTime())} ago and has not been fired`,
+    ),
+    ...unofferedTasks.map((task) => `no worker offers ${task}`),
+    ...stuck.map(({ id }) => `${id} was held by a worker that is gone, and nobody takes it over`),
+    ...waiting.map(({ id, task }) => `${id} could have begun long ago; does a worker offer ${task}?`),
+    ...silentWorkers.map(
+      ({ id, silentForMs }) => `worker ${id} has been silent for ${spanWords(silentForMs!)}`,
+    ),
   ]
 }

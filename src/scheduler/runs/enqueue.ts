@@ -1,6 +1,6 @@
 import { checked, checkedValue, type Door, type Kind, refusal } from "../../core/checked.ts"
 import type { Duration } from "../../core/duration.ts"
-import { toPayload } from "../../core/json.ts"
+import { type Json, toPayload } from "../../core/json.ts"
 import { duration, instant, list, made, payload, record, remark, required, unread } from "../../core/kinds.ts"
 import { CONCURRENCY, KEY, RUN_ID, TASK_NAME, taskOr } from "../../core/limits.ts"
 import { isOccurrenceId } from "../../core/occurrence.ts"
@@ -12,6 +12,7 @@ import type { PayloadOption } from "../../task/declared-schedule.ts"
 import { validatePayload } from "../../task/payload.ts"
 import { type AnyTask, TASK } from "../../task/task.ts"
 import { checkTakesPayload } from "../schedules/payload-check.ts"
+import type { RunView } from "../views.ts"
 
 /** What is asked of one run; the payload may be left out where the task accepts nothing. */
 export type EnqueueOptions<Input = unknown> = RunOptions & PayloadOption<Input>
@@ -46,6 +47,21 @@ export interface Enqueued {
   readonly outcome: "created" | "exists" | "held"
   /** The run that is there now. */
   readonly runId: string
+}
+
+/** What `enqueue` returns. */
+export interface EnqueuedRun<Details = Json> extends Enqueued {
+  /** As `runs.wait` does: when the run has finished; null if it hasn't within the time given. */
+  wait(options?: { timeout?: Duration }): Promise<RunView<Details> | null>
+}
+
+/** The answer, with what can be asked of it. Whoever prints or compares it sees the answer alone. */
+export function enqueuedRun(
+  answer: Enqueued,
+  wait: (id: string, options?: { timeout?: Duration }) => Promise<RunView | null>,
+): EnqueuedRun {
+  const value = (options?: { timeout?: Duration }) => wait(answer.runId, options)
+  return Object.defineProperty({ ...answer }, "wait", { value }) as EnqueuedRun
 }
 
 /** A run with the id of an occurrence to come would count as that occurrence's run, and its task would never be performed. */

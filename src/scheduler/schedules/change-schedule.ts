@@ -27,7 +27,11 @@ export async function findSchedule(store: Store, id: string): Promise<Schedule |
 export async function requireSchedule(store: Store, id: string): Promise<Schedule> {
   const schedule = await findSchedule(store, id)
   if (schedule !== null) return schedule
-  throw new BelfryError("BELFRY_SCHEDULE_NOT_FOUND", `There is no schedule "${id}".`, { details: { id } })
+  throw noSchedule(id)
+}
+
+export function noSchedule(id: string): BelfryError {
+  return new BelfryError("BELFRY_SCHEDULE_NOT_FOUND", `There is no schedule "${id}".`, { details: { id } })
 }
 
 /** Somebody's step. */
@@ -104,7 +108,7 @@ export async function editSchedule(
 ): Promise<Schedule> {
   for (let tries = 0; tries < TRIES; tries++) {
     const stored = await requireSchedule(store, id)
-    if (stored.revision !== edit.ifRevision) throw changedMeanwhile(stored, edit.ifRevision)
+    if (stored.revision !== edit.ifRevision) throw changedMeanwhile(id, stored, edit.ifRevision)
     const edited = await tryEdit(store, stored, edit)
     if (edited !== null) return edited
   }
@@ -151,11 +155,14 @@ export async function deleteSchedule(store: Store, id: string, why: Why): Promis
   throw tooManyTries(id, "deleted")
 }
 
-function changedMeanwhile(stored: Schedule, ifRevision: number): BelfryError {
+/** Null: it isn't there, or not any more. */
+export function changedMeanwhile(id: string, stored: Schedule | null, ifRevision: number): BelfryError {
+  const revision = stored?.revision ?? null
+  const is = revision === null ? "isn't there" : `is at revision ${revision}`
   return new BelfryError(
     "BELFRY_SCHEDULE_CHANGED",
-    `Schedule "${stored.id}" is at revision ${stored.revision}; the change was based on ${ifRevision}.`,
-    { details: { id: stored.id, revision: stored.revision, ifRevision } },
+    `Schedule "${id}" ${is}; the change was based on revision ${ifRevision}.`,
+    { details: { id, revision, ifRevision } },
   )
 }
 

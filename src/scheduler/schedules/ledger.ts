@@ -1,7 +1,9 @@
 import { checked, type Door, type Kind } from "../../core/checked.ts"
+import { choice, oneOrMore } from "../../core/kinds.ts"
 import { latenessMs } from "../../core/lateness.ts"
 import { PAGE } from "../../core/limits.ts"
 import type { RunState, TriggeredBy } from "../../core/run.ts"
+import { RUN_STATES } from "../../core/run-states.ts"
 import type { RunSummary } from "../../core/run-summary.ts"
 import type { Store } from "../../store/store.ts"
 import { cursor, isInstantPlace, type Listing, listing } from "../listing.ts"
@@ -25,12 +27,15 @@ export interface LedgerEntry {
 }
 
 export interface LedgerPage {
+  /** Only those of which this came. No index helps with it: a page may hold fewer than were asked for, and still have a `next`. */
+  readonly outcome?: RunState | readonly RunState[]
   readonly limit?: number
   /** The `next` of the page before. */
   readonly cursor?: string
 }
 
 export const LEDGER_PAGE = {
+  outcome: oneOrMore(choice<RunState>(...RUN_STATES)),
   limit: PAGE,
   cursor: cursor(isInstantPlace),
 } satisfies Record<keyof LedgerPage, Kind<unknown>>
@@ -42,7 +47,7 @@ export function readLedger(
   scheduleId: string,
   page: LedgerPage,
 ): Listing<LedgerEntry> {
-  const { cursor: first = null, limit = 50 } = checked(page, LEDGER_PAGE, DOOR)
+  const { outcome, cursor: first = null, limit = 50 } = checked(page, LEDGER_PAGE, DOOR)
   return listing({
     limit,
     first,
@@ -52,6 +57,7 @@ export function readLedger(
       const attempts = await firstAttemptsOf(store, runs)
       return runs.map((run) => ({ run, attempt: attempts.get(run.id) ?? run }))
     },
+    ...(outcome === undefined ? {} : { wants: ({ run }) => outcome.includes(run.state) }),
     placeOf: ({ run }) => ({ at: run.scheduledFor!, id: run.id }),
     show: ({ run, attempt }) => entryOf(run, attempt),
   })

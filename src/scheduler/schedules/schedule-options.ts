@@ -3,18 +3,21 @@ import { POLICY_OPTIONS, SCHEDULE_OPTIONS } from "../../core/definition.ts"
 import { BelfryError } from "../../core/errors.ts"
 import { payload, required } from "../../core/kinds.ts"
 import { leanBesideTriggers, leanTriggers } from "../../core/lean-options.ts"
+import { TASK_NAME, taskOr } from "../../core/limits.ts"
 import type { ScheduleOptions } from "../../core/options.ts"
 import type { ScheduleDefinition } from "../../core/schedule.ts"
 import { timesIn, unreadOptionsIn } from "../../core/unread-options.ts"
+import type { AnyTask } from "../../task/task.ts"
 
 /** What may be changed of a schedule; null takes an option away. */
 export type ScheduleChanges = {
   readonly [Option in keyof ScheduleOptions]?: ScheduleOptions[Option] | null
 } & {
+  readonly task?: AnyTask | string
   readonly payload?: unknown
 }
 
-export const SCHEDULE_CHANGES = { ...SCHEDULE_OPTIONS, payload } satisfies Record<
+export const SCHEDULE_CHANGES = { ...SCHEDULE_OPTIONS, task: taskOr(TASK_NAME), payload } satisfies Record<
   keyof ScheduleChanges,
   Kind<unknown>
 >

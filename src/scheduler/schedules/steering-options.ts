@@ -25,6 +25,7 @@ import type { ScheduleFilter } from "../../store/store.ts"
 import type { PayloadOption } from "../../task/declared-schedule.ts"
 import type { AnyTask, Task } from "../../task/task.ts"
 import { cursor, isMaybeInstantPlace } from "../listing.ts"
+import type { Selection } from "../many.ts"
 import { BACKFILL_MAX, type BackfillRange } from "./backfill.ts"
 
 /** What the methods of `scheduler.schedules` take, but for the schedule itself. */
@@ -58,6 +59,13 @@ export interface ScheduleQuery {
   readonly limit?: number
   /** The `next` of the page before. */
   readonly cursor?: string
+}
+
+/** Which schedules: by their ids, or by a filter. `{ all: true }` means every one. */
+export type ScheduleSelection = Selection<Omit<ScheduleQuery, "order" | "limit" | "cursor">>
+
+export interface PauseOptions extends Because {
+  readonly until?: When
 }
 
 export interface BackfillOptions {
@@ -94,10 +102,17 @@ export const CREATE_OPTIONS = {
 
 export const BECAUSE = { reason: remark, by: remark } satisfies Record<keyof Because, Kind<unknown>>
 
-export const PAUSE_OPTIONS = { ...BECAUSE, until: instant }
+export const PAUSE_OPTIONS = { ...BECAUSE, until: instant } satisfies Record<
+  keyof PauseOptions,
+  Kind<unknown>
+>
+
+const REVISION = integer(1, 2_147_483_647)
 
 /** Required, so that nobody overwrites a change they haven't seen. */
-export const UPDATE_BASE = { ...BECAUSE, ifRevision: required(integer(1, 2_147_483_647)) }
+export const UPDATE_BASE = { ...BECAUSE, ifRevision: required(REVISION) }
+
+export const PUT_BASE = { ...BECAUSE, ifRevision: REVISION }
 
 export const PREVIEW_OPTIONS = { after: instant }
 

@@ -125,7 +125,10 @@ async function guarded(
 }
 
 /** The unfinished run that has the new one's live key; null if it has finished meanwhile. */
-async function holderOf(store: Store, { liveKey, concurrencyKey }: NewRun): Promise<RunSummary | null> {
+export async function holderOf(
+  store: Store,
+  { liveKey, concurrencyKey }: Pick<NewRun, "liveKey" | "concurrencyKey">,
+): Promise<RunSummary | null> {
   const filter = { concurrencyKey: concurrencyKey!, states: UNFINISHED }
   for (let after: RunPage["after"] = null; ; ) {
     const page = await store.findRuns(filter, { orderBy: "createdAt", after, limit: HOLDER_PAGE })

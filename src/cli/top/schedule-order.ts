@@ -1,10 +1,10 @@
 import type { ScheduleView } from "../../scheduler/views.ts"
 
-export type ScheduleOrder = "key" | "next" | "last"
+export type ScheduleOrder = "id" | "next" | "last"
 
-/** By key as they come; what comes next first; what ran last first. */
+/** By id as they come; what comes next first; what ran last first. */
 export function ordered(schedules: readonly ScheduleView[], by: ScheduleOrder): readonly ScheduleView[] {
-  if (by === "key") return schedules
+  if (by === "id") return schedules
   const last = (date: Date | null) => date?.getTime() ?? Number.NEGATIVE_INFINITY
   const next = (date: Date | null) => date?.getTime() ?? Number.POSITIVE_INFINITY
   return [...schedules].sort((a, b) =>

@@ -1,0 +1,68 @@
+import type { ApplyStep } from "../../scheduler/schedules/apply.ts"
+import { changeWords } from "./changed-values.ts"
+import type { Shown } from "./output.ts"
+import type { Colour } from "./table.ts"
+
+/** What is done, or why it isn't, in a word. */
+type Outcome = "create" | "change" | "same" | "delete" | "left alone" | "failed" | "not done"
+
+function outcomeOf({ action, refused, isUntried }: ApplyStep): Outcome {
+  if (refused !== null) return "failed"
+  if (isUntried) return "not done"
+  return action === "owned" ? "left alone" : action
+}
+
+const COLOURS: Readonly<Record<Outcome, Colour | null>> = {
+  create: "green",
+  change: "yellow",
+  same: "dim",
+  delete: "red",
+  "left alone": "dim",
+  failed: "red",
+  "not done": "yellow",
+}
+
+export function applyRows(withValues: boolean): Shown<ApplyStep> {
+  return {
+    columns: [
+      { header: "ID", text: ({ id }) => id, paint: () => "bold", isId: true },
+      { header: "ACTION", text: outcomeOf, paint: (step) => COLOURS[outcomeOf(step)] },
+      {
+        header: "WHAT",
+        below: "whole",
+        text: (step) => whyOf(step) ?? (withValues ? valuesOf(step) : optionsOf(step).join(", ")),
+      },
+    ],
+    nameOf: ({ id }) => id,
+    record: (step) => {
+      const values = withValues ? { values: step.changes } : {}
+      return { id: step.id, action: outcomeOf(step), fields: optionsOf(step), why: whyOf(step), ...values }
+    },
+    none: "The files hold no schedules.",
+  }
+}
+
+function whyOf({ action, owner, refused, isUntried }: ApplyStep): string | null {
+  if (refused !== null) return `${action}: ${refused.message}`
+  if (isUntried) return "the store is away"
+  if (action === "owned") return `declared in code (owner ${owner})`
+  return action === "delete" ? "in no file" : null
+}
+
+function optionsOf({ changes }: ApplyStep): readonly string[] {
+  return changes.map(({ option }) => option)
+}
+
+function valuesOf({ changes }: ApplyStep): string {
+  return changes.map(changeWords).join(", ")
+}
+
+export function summaryOf(steps: readonly ApplyStep[]): string {
+  const count = (outcome: Outcome) => steps.filter((step) => outcomeOf(step) === outcome).length
+  const [failed, notDone] = [count("failed"), count("not done")]
+  return [
+    `${count("create")} created, ${count("change")} changed, ${count("same")} the same, ${count("delete")} deleted, ${count("left alone")} left alone`,
+    ...(failed === 0 ? [] : [`${failed} failed`]),
+    ...(notDone === 0 ? [] : [`${notDone} not done`]),
+  ].join(", ")
+}

@@ -1,0 +1,325 @@
+import { hostname } from "node:os"
+import { checked, checkedValue } from "../core/checked.ts"
+import { newSchedule } from "../core/definition.ts"
+import type { Duration } from "../core/duration.ts"
+import { BelfryError } from "../core/errors.ts"
+import { MINUTE, SECOND } from "../core/instant.ts"
+import { callback, choice, required } from "../core/kinds.ts"
+import type { Declared } from "../core/reconcile.ts"
+import { planAnew } from "../core/steer.ts"
+import { Counting } from "../engine/counting.ts"
+import { Engine, type Role } from "../engine/engine.ts"
+import { type EventName, Events, type Listener } from "../engine/events.ts"
+import { DEFAULT_RETENTION } from "../engine/pruning.ts"
+import { type Clock, systemClock } from "../runtime/clock.ts"
+import { harmlessLogger, jsonLogger, type Logger } from "../runtime/logger.ts"
+import { accepted } from "../store/refused.ts"
+import type { EnqueueAnswer, Hint, Store } from "../store/store.ts"
+import type { DeclaredSchedule } from "../task/declared-schedule.ts"
+import type { DetailsOf } from "../task/output.ts"
+import type { AnyTask, Task } from "../task/task.ts"
+import {
+  checkDeclaredPayloads,
+  type DeclaredSet,
+  defineDeclared,
+  type ReconcileReport,
+  reconcileDeclared,
+} from "./declared.ts"
+import { withOwnHints } from "./hinting-store.ts"
+import type { Journal } from "./journal.ts"
+import { type Listing, listing } from "./listing.ts"
+import { type Overview, overviewOf } from "./overview.ts"
+import {
+  type EnqueueArguments,
+  type EnqueuedRun,
+  type EnqueueOptions,
+  enqueuedRun,
+  newRunFor,
+  newRunsFor,
+} from "./runs/enqueue.ts"
+import { EnqueueBatches } from "./runs/enqueue-batches.ts"
+import type { Runs } from "./runs/runs.ts"
+import { StoredRuns } from "./runs/stored-runs.ts"
+import type { Scheduler } from "./scheduler.ts"
+import {
+  checkedSchedulerOptions,
+  doorOf,
+  type GivenOptions,
+  HOOK_TABLE,
+  RECONCILE_OPTIONS,
+  type SchedulerOptions,
+  START_OPTIONS,
+  STOP_OPTIONS,
+  type StartOptions,
+  WORKERS_PAGE,
+} from "./scheduler-options.ts"
+import { dependenciesOf, missingAmong } from "./schedules/dependencies.ts"
+import type { Schedules } from "./schedules/schedules.ts"
+import { StoredSchedules } from "./schedules/stored-schedules.ts"
+import { type Found, search } from "./search.ts"
+import { readStatistics, type StatisticsQuery, type StatisticsView } from "./statistics.ts"
+import { StoredJournal } from "./stored-journal.ts"
+import { listTasks, type TaskView } from "./tasks.ts"
+import type { WorkerView } from "./views.ts"
+import { type Parts, WithinTransaction } from "./within.ts"
+import { Workers } from "./workers.ts"
+
+/** A scheduler over a store. What each method does is said in `Scheduler` and `Client`. */
+class StoreScheduler implements Scheduler {
+  readonly schedules: Schedules
+  readonly runs: Runs
+  readonly journal: Journal
+  readonly #given: Store
+  readonly #store: Store
+  readonly #enqueuing: EnqueueBatches
+  readonly #parts: Parts
+  readonly #logger: Logger
+  readonly #tasks: ReadonlyMap<string, AnyTask>
+  readonly #declared: readonly DeclaredSchedule[]
+  readonly #set: DeclaredSet
+  readonly #local: readonly Declared[]
+  readonly #workers: Workers
+  readonly #engine: Engine
+  #opening: Promise<void> | null = null
+  #starting: Promise<void> | null = null
+  #stopping: Promise<void> | null = null
+
+  constructor(options: SchedulerOptions) {
+    const given = checkedSchedulerOptions(options)
+    const { store, clock = systemClock, owner = "code", release = 0 } = given
+    const logger = harmlessLogger(given.logger ?? jsonLogger())
+    this.#given = store
+    this.#logger = logger
+    const named = given.tasks ?? []
+    // A declared schedule brings its task, and a task that says when brings its schedule.
+    this.#declared = [...(given.schedules ?? []), ...named.flatMap(({ schedules = [] }) => schedules)]
+    const brought = this.#declared.map(({ task }) => task).filter((task) => !named.includes(task))
+    this.#tasks = tasksByName([...named, ...new Set(brought)])
+    const about = { owner, release }
+    const defined = defineDeclared(this.#declared, about)
+    const isLocal = new Set(this.#declared.filter((schedule) => schedule.isLocal).map(({ id }) => id))
+    this.#local = defined.filter(({ id }) => isLocal.has(id))
+    const prune = given.prune ?? given.owner !== undefined
+    this.#set = { owner, release, prune, declared: defined.filter(({ id }) => !isLocal.has(id)) }
+    const rhythm = { leaseMs: given.lease ?? 30 * SECOND, pollMs: given.pollInterval ?? MINUTE }
+    this.#workers = new Workers(store)
+    const tasks = [...this.#tasks.values()]
+    this.#engine = engineOf(given, { ...rhythm, store, clock, logger, tasks })
+    const ready = () => this.#open()
+    this.#store = withOwnHints(store, (hint) => this.#engine.hint(hint))
+    this.#enqueuing = new EnqueueBatches(this.#store)
+    this.#parts = { clock, tasks: this.#tasks, declared: dependenciesOf(defined), ready }
+    this.schedules = new StoredSchedules({ ...this.#parts, store: this.#store })
+    const onHint = (listener: (hint: Hint) => void) => this.#engine.onHint(listener)
+    this.runs = new StoredRuns({ ...this.#parts, store: this.#store, onHint })
+    this.journal = new StoredJournal({ store, ready })
+  }
+
+  start(options: StartOptions = {}): Promise<void> {
+    const given = checked(options, START_OPTIONS, doorOf("start"))
+    if (this.#stopping !== null) return Promise.reject(stopped())
+    this.#starting ??= this.#start(given.roles ?? null).catch((error: unknown) => {
+      this.#starting = null
+      throw error
+    })
+    return this.#starting
+  }
+
+  /**
+   * Takes nothing new, waits for what is running up to the time given (30 seconds unless said), then aborts the rest and
+   * gives it back at once. Closes the store. Ends at most 3 seconds after that time, whether or not the store answers.
+   * Stopping twice is stopping once.
+   */
+  stop(options: { timeout?: Duration } = {}): Promise<void> {
+    const { timeout = 30 * SECOND } = checked(options, STOP_OPTIONS, doorOf("stop"))
+    this.#stopping ??= this.#engine.stop(timeout, this.#starting)
+    return this.#stopping
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop()
+  }
+
+  enqueue<Input, Given extends AnyTask>(
+    task: Given & Task<Input, unknown>,
+    ...rest: EnqueueArguments<Input>
+  ): Promise<EnqueuedRun<DetailsOf<ReturnType<Given["run"]>>>>
+  enqueue(task: string, options?: EnqueueOptions): Promise<EnqueuedRun>
+  async enqueue(task: AnyTask | string, options: EnqueueOptions = {}): Promise<EnqueuedRun<never>> {
+    const run = await newRunFor(task, { ...this.#parts, options })
+    await this.#open()
+    return this.#enqueued(await this.#enqueuing.enqueue(run))
+  }
+
+  enqueueMany<Input, Given extends AnyTask>(
+    task: Given & Task<Input, unknown>,
+    runs: readonly EnqueueOptions<Input>[],
+  ): Promise<readonly EnqueuedRun<DetailsOf<ReturnType<Given["run"]>>>[]>
+  enqueueMany(task: string, runs: readonly EnqueueOptions[]): Promise<readonly EnqueuedRun[]>
+  async enqueueMany(
+    task: AnyTask | string,
+    runs: readonly EnqueueOptions[],
+  ): Promise<readonly EnqueuedRun<never>[]> {
+    const newRuns = await newRunsFor(task, runs, this.#parts)
+    await this.#open()
+    const answers = await Promise.all(newRuns.map((run) => this.#enqueuing.enqueue(run)))
+    return answers.map((answer) => this.#enqueued(answer))
+  }
+
+  within(transaction: unknown): WithinTransaction {
+    return new WithinTransaction(this.#given, transaction, this.#parts)
+  }
+
+  async reconcile(options: { dryRun?: boolean } = {}): Promise<ReconcileReport> {
+    const { dryRun = false } = checked(options, RECONCILE_OPTIONS, doorOf("reconcile"))
+    await this.#open()
+    return reconcileDeclared(this.#store, this.#set, { dryRun, logger: this.#logger })
+  }
+
+  /**
+   * Every process that fires or works on this store, by id. Each says itself by when it is to be heard
+   * of again: one that wasn't is silent.
+   */
+  workers(page: { limit?: number; cursor?: string } = {}): Listing<WorkerView> {
+    const { cursor = null, limit = 100 } = checked(page, WORKERS_PAGE, doorOf("workers"))
+    return listing({
+      limit,
+      first: cursor,
+      read: async (afterId, size) => {
+        await this.#open()
+        return this.#workers.list({ afterId, limit: size })
+      },
+      placeOf: ({ id }) => id,
+      show: (worker) => worker,
+    })
+  }
+
+  tasks(): Promise<readonly TaskView[]> {
+    return listTasks(this)
+  }
+
+  async overview(): Promise<Overview> {
+    await this.#open()
+    return overviewOf(this, await this.#store.now())
+  }
+
+  search(text: string, options: { limit?: number } = {}): Promise<Found> {
+    return search(this, text, options)
+  }
+
+  async statistics(query: StatisticsQuery = {}): Promise<StatisticsView> {
+    await this.#open()
+    return readStatistics(this.#store, query)
+  }
+
+  on<Name extends EventName>(event: Name, listener: Listener<Name>): () => void {
+    checkedValue(event, required(choice(...(Object.keys(HOOK_TABLE) as EventName[]))), {
+      ...{ door: doorOf("on"), option: "event" },
+    })
+    checkedValue(listener, required(callback()), { door: doorOf("on"), option: "listener" })
+    return this.#engine.events.on(event, listener)
+  }
+
+  get isRunning(): boolean {
+    return this.#engine.isRunning
+  }
+
+  get isProcessing(): boolean {
+    return this.#engine.isProcessing
+  }
+
+  get isIdle(): boolean {
+    return this.#engine.isIdle
+  }
+
+  #enqueued(answer: EnqueueAnswer): EnqueuedRun<never> {
+    return enqueuedRun(accepted(answer), (id, options) => this.runs.wait(id, options)) as EnqueuedRun<never>
+  }
+
+  #open(): Promise<void> {
+    this.#opening ??= this.#store.open().catch((error: unknown) => {
+      this.#opening = null
+      throw error
+    })
+    return this.#opening
+  }
+
+  async #start(roles: readonly Role[] | null): Promise<void> {
+    await this.#open()
+    await checkDeclaredPayloads(this.#declared)
+    await this.#warnOfMissing()
+    if (this.#set.declared.length > 0 || this.#set.prune) await this.reconcile()
+    const now = await this.#store.now()
+    await this.#engine.start({
+      roles,
+      declared: this.#set.declared.map(({ id }) => id),
+      // Anchored at the epoch, so that every process counts intervals alike.
+      local: this.#local.map(({ id, definition }) =>
+        planAnew({ ...newSchedule(id, definition, now), createdAt: 0 }, now),
+      ),
+    })
+    if (roles === null || roles.includes("work"))
+      for (const task of this.#tasks.values()) task.onStart?.(this.#logger)
+  }
+
+  /** Not refused: the schedule may be another program's, which is deployed a moment later. */
+  async #warnOfMissing(): Promise<void> {
+    const declared = [...this.#set.declared, ...this.#local]
+    const known = dependenciesOf(declared)
+    const wanted = [...known.values()].flat()
+    const missing = await missingAmong(this.#store, new Set(wanted.filter((id) => !known.has(id))))
+    if (missing.length === 0) return
+    const text =
+      "Declared schedules depend on schedules that don't exist: their occurrences are skipped until those succeed"
+    this.#logger.warn({ component: "reconcile", missing }, text)
+  }
+}
+
+/** Makes a scheduler. Mistakes in tasks and schedules are thrown here; nothing is started. */
+export function createScheduler(options: SchedulerOptions): Scheduler {
+  return new StoreScheduler(options)
+}
+
+function stopped(): BelfryError {
+  return new BelfryError("BELFRY_STORE_CLOSED", "This scheduler was stopped; create a new one.")
+}
+
+function tasksByName(tasks: readonly AnyTask[]): ReadonlyMap<string, AnyTask> {
+  const byName = new Map<string, AnyTask>()
+  for (const task of tasks) {
+    if (byName.has(task.name))
+      throw new BelfryError("BELFRY_TASK_INVALID", `Task "${task.name}" is defined twice.`)
+    byName.set(task.name, task)
+  }
+  return byName
+}
+
+function engineOf(
+  { concurrency = 10, nextDelay = 0, retention, hooks = {}, labels = {} }: GivenOptions,
+  parts: {
+    store: Store
+    clock: Clock
+    logger: Logger
+    tasks: readonly AnyTask[]
+    leaseMs: number
+    pollMs: number
+  },
+): Engine {
+  const host = hostname()
+  const counting = new Counting(parts.clock)
+  return new Engine({
+    ...parts,
+    worker: `${host}:${process.pid}:${parts.clock.newId().slice(-8)}`,
+    host,
+    pid: process.pid,
+    counting,
+    events: new Events(hooks, parts.logger, counting),
+    labels,
+    slots: concurrency,
+    nextDelayMs: nextDelay,
+    retention: {
+      olderThanMs: retention?.age ?? DEFAULT_RETENTION.olderThanMs,
+      keepPerSchedule: retention?.perSchedule ?? DEFAULT_RETENTION.keepPerSchedule,
+    },
+  })
+}

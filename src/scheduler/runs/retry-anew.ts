@@ -1,0 +1,48 @@
+import { checked } from "../../core/checked.ts"
+import { BelfryError } from "../../core/errors.ts"
+import type { Run } from "../../core/run.ts"
+import type { Clock } from "../../runtime/clock.ts"
+import { accepted } from "../../store/refused.ts"
+import type { Store } from "../../store/store.ts"
+import type { AnyTask } from "../../task/task.ts"
+import { findSchedule } from "../schedules/change-schedule.ts"
+import type { Because } from "../schedules/steering-options.ts"
+import { TRIGGER_NOW_OPTIONS, triggerNow } from "../schedules/trigger.ts"
+import { newRunFor } from "./enqueue.ts"
+import { doorOf } from "./run-options.ts"
+import { RETRY, requireRun, wrongState } from "./step-runs.ts"
+
+/** A run's payload is part of what it is: another payload is another run, for the same occurrence. */
+export async function retryAnew(
+  parts: { store: Store; clock: Clock; tasks: ReadonlyMap<string, AnyTask> },
+  id: string,
+  payload: unknown,
+  because: Because,
+): Promise<Run> {
+  const run = await requireRun(parts.store, id)
+  if (!RETRY.from.includes(run.state)) throw wrongState(run, RETRY.past)
+  const reason = because.reason ?? `Instead of ${run.id}`
+  const { outcome, runId } = await anew(parts, run, payload, { ...because, reason })
+  if (outcome === "created") return requireRun(parts.store, runId)
+  throw new BelfryError("BELFRY_RUN_HELD", `Run "${id}" can't be ${RETRY.past}: ${runId} isn't done.`, {
+    details: { id, holder: runId },
+  })
+}
+
+async function anew(
+  parts: Parameters<typeof retryAnew>[0],
+  { task, scheduleId, scheduledFor }: Run,
+  payload: unknown,
+  because: { reason: string; by?: string },
+): Promise<{ outcome: string; runId: string }> {
+  const { store, clock, tasks } = parts
+  if (scheduleId !== null && (await findSchedule(store, scheduleId)) !== null) {
+    const runId = `${scheduleId}+${clock.newId()}`
+    const options = { ...because, payload, ...(scheduledFor === null ? {} : { asOf: scheduledFor }) }
+    const given = checked(options, TRIGGER_NOW_OPTIONS, doorOf("retry"))
+    return triggerNow(store, { scheduleId, runId, tasks }, given)
+  }
+  const by = because.by === undefined ? {} : { by: because.by }
+  const run = await newRunFor(task, { options: { payload, ...by }, clock, tasks })
+  return accepted((await store.enqueue([{ ...run, reason: because.reason }]))[0]!)
+}

@@ -1,0 +1,103 @@
+import { type Checked, checkedValue, type Door, type Kind } from "../../core/checked.ts"
+import { choice, duration, instant, integer, oneOrMore, part, payload, required } from "../../core/kinds.ts"
+import { LOOKUP, PAGE, taskOr } from "../../core/limits.ts"
+import type { When } from "../../core/options.ts"
+import type { RunState, TriggeredBy } from "../../core/run.ts"
+import { RUN_STATES } from "../../core/run-states.ts"
+import type { RunFilter } from "../../store/store.ts"
+import type { AnyTask } from "../../task/task.ts"
+import { cursor, isInstantPlace } from "../listing.ts"
+import type { Selection } from "../many.ts"
+import { BECAUSE } from "../schedules/steering-options.ts"
+import type { LogLineView } from "../views.ts"
+
+/** What the methods of `scheduler.runs` take. */
+
+export interface RunQuery {
+  /** How the id begins. Such runs come by id, ascending. */
+  readonly idPrefix?: string
+  readonly schedule?: string
+  readonly task?: AnyTask | string
+  /** The id of the run that they are a part of. */
+  readonly parent?: string
+  /** The id of the worker that holds them. */
+  readonly worker?: string
+  readonly state?: RunState | readonly RunState[]
+  readonly triggeredBy?: TriggeredBy | readonly TriggeredBy[]
+  /** When they were created: `since` itself is within, `until` is not. */
+  readonly since?: When
+  readonly until?: When
+  /**
+   * Is in the first 200 characters of its error, whatever the case of letters. No index helps with it: a page may hold fewer than
+   * were asked for, and still have a `next`.
+   */
+  readonly error?: string
+  readonly limit?: number
+  /** The `next` of the page before. */
+  readonly cursor?: string
+}
+
+/** Which runs: by their ids, or by a filter. `{ all: true }` means every one that the step is for. */
+export type RunSelection = Selection<Omit<RunQuery, "limit" | "cursor">>
+
+const STATES = choice<RunState>(...RUN_STATES)
+const TRIGGERED_BY = choice<TriggeredBy>("schedule", "catchup", "manual", "backfill", "api")
+
+/** What the store counts by. */
+type CountedBy = Exclude<keyof RunQuery, "since" | "until" | "error" | "limit" | "cursor">
+
+export const RUN_FILTER = {
+  idPrefix: LOOKUP,
+  schedule: LOOKUP,
+  task: taskOr(LOOKUP),
+  parent: LOOKUP,
+  worker: LOOKUP,
+  state: oneOrMore(STATES),
+  triggeredBy: oneOrMore(TRIGGERED_BY),
+} satisfies Record<CountedBy, Kind<unknown>>
+
+export const RUN_SELECTION = { ...RUN_FILTER, since: instant, until: instant, error: LOOKUP }
+
+export const RUN_QUERY = {
+  ...RUN_SELECTION,
+  limit: PAGE,
+  cursor: cursor(isInstantPlace),
+} satisfies Record<keyof RunQuery, Kind<unknown>>
+
+export const LOG_PAGE = {
+  after: part({ attempt: required(integer(0, 1_000_000)), number: required(integer(0, 1_000_000_000)) }),
+  limit: integer(1, 10_000),
+  cursor: cursor(isLogPlace),
+}
+
+export type LogPlace = Pick<LogLineView, "attempt" | "number">
+
+function isLogPlace(place: unknown): place is LogPlace {
+  const { attempt, number } = Object(place) as Partial<LogPlace>
+  return Number.isSafeInteger(attempt) && Number.isSafeInteger(number)
+}
+
+export const WAIT = { timeout: duration() }
+
+export const RETRY_OPTIONS = { ...BECAUSE, payload }
+
+export function doorOf(method: string): Door {
+  return { code: "BELFRY_RUN_INVALID", subject: `runs.${method}` }
+}
+
+export function idOf(id: unknown, method: string): string {
+  return checkedValue(id, required(LOOKUP), { door: doorOf(method), option: "id" })
+}
+
+export function runFilterOf(query: Checked<typeof RUN_FILTER>): RunFilter {
+  const { idPrefix, schedule, task, parent, worker, state, triggeredBy } = query
+  return {
+    ...(idPrefix === undefined ? {} : { idPrefix }),
+    ...(schedule === undefined ? {} : { scheduleId: schedule }),
+    ...(parent === undefined ? {} : { parentId: parent }),
+    ...(worker === undefined ? {} : { workerId: worker }),
+    ...(task === undefined ? {} : { task }),
+    ...(state === undefined ? {} : { states: state }),
+    ...(triggeredBy === undefined ? {} : { triggeredBy }),
+  }
+}

@@ -1,0 +1,172 @@
+import { checked } from "../../core/checked.ts"
+import { type Duration, formatDuration } from "../../core/duration.ts"
+import { BelfryError } from "../../core/errors.ts"
+import { SECOND } from "../../core/instant.ts"
+import type { Json } from "../../core/json.ts"
+import { COUNT_MAX } from "../../core/limits.ts"
+import { isFinished, type Run, type RunState } from "../../core/run.ts"
+import { describeThrown } from "../../core/thrown.ts"
+import type { Clock } from "../../runtime/clock.ts"
+import type { Hint, Store } from "../../store/store.ts"
+import type { AnyTask } from "../../task/task.ts"
+import { type Listing, listing } from "../listing.ts"
+import { isSelection, type ManyOptions, type ManyReport } from "../many.ts"
+import { BECAUSE, type Because } from "../schedules/steering-options.ts"
+import { type LogLineView, logLineView, type RunSummaryView, type RunView, runView } from "../views.ts"
+import type { EnqueuedRun } from "./enqueue.ts"
+import { listRuns } from "./list-runs.ts"
+import { Pauses } from "./pauses.ts"
+import { retryAnew } from "./retry-anew.ts"
+import {
+  doorOf,
+  idOf,
+  LOG_PAGE,
+  type LogPlace,
+  RETRY_OPTIONS,
+  RUN_FILTER,
+  RUN_QUERY,
+  type RunQuery,
+  type RunSelection,
+  runFilterOf,
+  WAIT,
+} from "./run-options.ts"
+import type { Runs } from "./runs.ts"
+import { CANCEL, findRun, RELEASE, RETRY, type RunStep, requireRun, stepMany, stepRun } from "./step-runs.ts"
+
+/** Somebody who waits for long needn't know to the millisecond. */
+const WAIT_STEP_MAX_MS = 1_000
+
+export interface RunParts {
+  readonly store: Store
+  readonly clock: Clock
+  readonly tasks: ReadonlyMap<string, AnyTask>
+  ready(): Promise<void>
+  onHint(listener: (hint: Hint) => void): () => void
+}
+
+/** The runs in a store. What each method does is said in `Runs`. */
+export class StoredRuns implements Runs {
+  readonly #parts: RunParts
+
+  constructor(parts: RunParts) {
+    this.#parts = parts
+  }
+
+  async get(id: string): Promise<RunView | null> {
+    const runId = idOf(id, "get")
+    await this.#parts.ready()
+    const run = await findRun(this.#parts.store, runId)
+    return run === null ? null : runView(run)
+  }
+
+  wait(id: string, options?: { timeout?: Duration }): Promise<RunView | null>
+  wait<Details>(
+    enqueued: EnqueuedRun<Details>,
+    options?: { timeout?: Duration },
+  ): Promise<RunView<Details> | null>
+  async wait(which: string | EnqueuedRun<unknown>, options: { timeout?: Duration } = {}): Promise<unknown> {
+    const runId = idOf(typeof which === "object" && which !== null ? which.runId : which, "wait")
+    const { timeout = 30 * SECOND } = checked(options, WAIT, doorOf("wait"))
+    const { clock, onHint } = this.#parts
+    const deadline = clock.monotonic() + timeout
+    const pauses = new Pauses(clock)
+    // A process that runs hears of ends, and looks at once.
+    const stop = onHint((hint) => {
+      if (hint === "ended") pauses.end()
+    })
+    try {
+      for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, WAIT_STEP_MAX_MS)) {
+        const look = await this.#look(runId)
+        if (look.run !== null && isFinished(look.run.state)) return runView(look.run)
+        const leftMs = deadline - clock.monotonic()
+        if (leftMs <= 0 && look.run === null) throw notSeen(runId, timeout, look.fault)
+        if (leftMs <= 0) return null
+        await pauses.begin(Math.min(pauseMs, leftMs))
+      }
+    } finally {
+      stop()
+    }
+  }
+
+  list(query: RunQuery = {}): Listing<RunSummaryView> {
+    return listRuns(this.#parts, checked(query, RUN_QUERY, doorOf("list")))
+  }
+
+  async count(
+    query: Omit<RunQuery, "since" | "until" | "error" | "limit" | "cursor"> = {},
+  ): Promise<Readonly<Record<RunState, number>>> {
+    const filter = checked(query, RUN_FILTER, doorOf("count"))
+    await this.#parts.ready()
+    return (await this.#parts.store.count({ runs: runFilterOf(filter), limit: COUNT_MAX })).runs
+  }
+
+  cancel(id: string, because?: Because): Promise<RunView>
+  cancel(which: RunSelection, options?: Because & ManyOptions): Promise<ManyReport>
+  async cancel(which: string | RunSelection, options: Because & ManyOptions = {}): Promise<unknown> {
+    if (isSelection(which)) return stepMany(this.#parts, which, options, CANCEL)
+    return this.#step(which, CANCEL, options)
+  }
+
+  retry(id: string, options?: Because & { payload?: Json }): Promise<RunView>
+  retry(which: RunSelection, options?: Because & ManyOptions): Promise<ManyReport>
+  async retry(
+    which: string | RunSelection,
+    options: Because & ManyOptions & { payload?: Json } = {},
+  ): Promise<unknown> {
+    if (isSelection(which)) return stepMany(this.#parts, which, options, RETRY)
+    const { payload, ...because } = checked(options, RETRY_OPTIONS, doorOf("retry"))
+    if (payload === undefined) return this.#step(which, RETRY, options)
+    const runId = idOf(which, "retry")
+    await this.#parts.ready()
+    return runView(await retryAnew(this.#parts, runId, payload, because as Because))
+  }
+
+  release(id: string, because?: Because): Promise<RunView>
+  release(which: RunSelection, options?: Because & ManyOptions): Promise<ManyReport>
+  async release(which: string | RunSelection, options: Because & ManyOptions = {}): Promise<unknown> {
+    if (isSelection(which)) return stepMany(this.#parts, which, options, RELEASE)
+    return this.#step(which, RELEASE, options)
+  }
+
+  logs(
+    id: string,
+    page: { after?: Pick<LogLineView, "attempt" | "number">; limit?: number; cursor?: string } = {},
+  ): Listing<LogLineView> {
+    const runId = idOf(id, "logs")
+    const { after = null, limit = 1_000, cursor } = checked(page, LOG_PAGE, doorOf("logs"))
+    return listing({
+      limit,
+      first: cursor ?? after,
+      read: async (place, size) => {
+        await this.#parts.ready()
+        return this.#parts.store.readLogs({ runId, after: place, limit: size })
+      },
+      placeOf: ({ attempt, number }): LogPlace => ({ attempt, number }),
+      show: logLineView,
+    })
+  }
+
+  async #step(id: string, step: RunStep, options: Because): Promise<RunView> {
+    const because = checked(options, BECAUSE, doorOf(step.method)) as Because
+    const runId = idOf(id, step.method)
+    await this.#parts.ready()
+    return runView(await stepRun(this.#parts.store, runId, step, because))
+  }
+
+  /** The run as it is, or why it can't be seen just now. */
+  async #look(id: string): Promise<{ run: Run } | { run: null; fault: unknown }> {
+    try {
+      await this.#parts.ready()
+      return { run: await requireRun(this.#parts.store, id) }
+    } catch (error) {
+      if (error instanceof BelfryError && error.code !== "BELFRY_STORE_UNAVAILABLE") throw error
+      return { run: null, fault: error }
+    }
+  }
+}
+
+function notSeen(id: string, timeoutMs: number, fault: unknown): BelfryError {
+  const why = describeThrown(fault).split("\n")[0]
+  const text = `Run "${id}" was waited for ${formatDuration(timeoutMs)}, and the store can't be read: ${why}`
+  return new BelfryError("BELFRY_STORE_UNAVAILABLE", text, { details: { id }, cause: fault })
+}

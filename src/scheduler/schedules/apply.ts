@@ -1,0 +1,231 @@
+import { checked, checkedValue, copied, type Kind } from "../../core/checked.ts"
+import { defineSchedule } from "../../core/definition.ts"
+import { cyclesIn } from "../../core/dependency-cycles.ts"
+import { BelfryError, type ErrorCode } from "../../core/errors.ts"
+import { callback, flag, list, record, required, unread } from "../../core/kinds.ts"
+import { TAG } from "../../core/limits.ts"
+import { checkId } from "../../core/policies.ts"
+import { changedFields, definitionOf } from "../../core/reconcile.ts"
+import type { Schedule } from "../../core/schedule.ts"
+import type { Store } from "../../store/store.ts"
+import { dryStore } from "../dry-store.ts"
+import { deleteSchedule } from "./change-schedule.ts"
+import { type ChangedValue, changedValues } from "./changed-values.ts"
+import { askedFor, createSchedule, putSchedule } from "./define-schedules.ts"
+import { cycleRefusal, dependenciesFrom } from "./dependencies.ts"
+import { checkStoredPayload } from "./payload-check.ts"
+import type { ScheduleParts } from "./schedule-parts.ts"
+import { BECAUSE, type Because, type CreateOptions, doorOf } from "./steering-options.ts"
+
+/** A whole schedule, as a file holds it. */
+export type ScheduleToApply = CreateOptions<unknown> & { readonly id: string }
+
+export interface ApplyOptions extends Because {
+  /** Also deletes the schedules with this tag that aren't named, but for those that code declares. */
+  readonly prune?: { readonly tag: string }
+  /** Only says what would happen. */
+  readonly dryRun?: boolean
+  readonly onProgress?: (done: number, total: number) => void
+}
+
+export interface ApplyReport {
+  /** In the order in which they are taken: what others depend on comes first. */
+  readonly steps: readonly ApplyStep[]
+  /** Nothing was changed: that was asked for, or a step would be refused. */
+  readonly isRehearsal: boolean
+}
+
+/** What has to happen to one schedule so that it is what was said, and what became of that. */
+export interface ApplyStep {
+  readonly id: string
+  /** `owned`: code declares it, and it is left alone. */
+  readonly action: "create" | "change" | "same" | "delete" | "owned"
+  /** The options that differ. */
+  readonly changes: readonly ChangedValue[]
+  /** Whose it is, if code declares it. */
+  readonly owner: string | null
+  /** Why it can't be done. */
+  readonly refused: { readonly code: ErrorCode; readonly message: string } | null
+  /** The store went away before it: nobody knows whether it can be done. */
+  readonly isUntried: boolean
+}
+
+export const APPLY_OPTIONS = {
+  ...BECAUSE,
+  prune: record({ tag: required(TAG) }),
+  dryRun: flag,
+  onProgress: callback<(done: number, total: number) => void>(),
+} satisfies Record<keyof ApplyOptions, Kind<unknown>>
+
+const MANY = list(unread, { max: 100_000 })
+
+/** Everything is tried without changing anything first: what would be refused half-way through keeps the rest from being done. */
+export async function applySchedules(
+  parts: ScheduleParts,
+  schedules: readonly ScheduleToApply[],
+  options: ApplyOptions,
+): Promise<ApplyReport> {
+  const { prune, dryRun = false, onProgress, ...because } = checked(options, APPLY_OPTIONS, DOOR)
+  const wanted = checkedSchedules(schedules)
+  await parts.ready()
+  const planned = await planApply(parts.store, wanted, prune?.tag ?? null)
+  const rehearsal = { ...parts, store: dryStore(parts.store) }
+  const rehearsed = await takeAll(rehearsal, planned, because as Because)
+  if (dryRun || rehearsed.some(({ refused }) => refused !== null))
+    return { steps: rehearsed, isRehearsal: true }
+  return { steps: await takeAll(parts, planned, because as Because, onProgress), isRehearsal: false }
+}
+
+const DOOR = doorOf("apply")
+
+function checkedSchedules(
+  schedules: readonly ScheduleToApply[],
+): ReadonlyMap<string, CreateOptions<unknown>> {
+  checkedValue(schedules, required(MANY), { door: DOOR, option: "schedules" })
+  const wanted = new Map<string, CreateOptions<unknown>>()
+  for (const [index, each] of schedules.entries()) {
+    const { id, ...options } = copied(each, { door: DOOR, option: `schedules[${index}]` })
+    if (wanted.has(checkId(id))) {
+      const text = `schedules.apply: schedule "${id}" is there twice.`
+      throw new BelfryError("BELFRY_SCHEDULE_INVALID", text, { details: { id } })
+    }
+    askedFor(id, options)
+    wanted.set(id, options)
+  }
+  return wanted
+}
+
+interface Planned extends Pick<ApplyStep, "id" | "action" | "changes" | "owner"> {
+  readonly options: CreateOptions<unknown> | null
+  readonly stored: Schedule | null
+}
+
+async function planApply(
+  store: Store,
+  wanted: ReadonlyMap<string, CreateOptions<unknown>>,
+  pruneTag: string | null,
+): Promise<readonly Planned[]> {
+  const stored = await storedOf(store, [...wanted.keys()])
+  const steps = [...wanted].map(([id, options]) => stepFor(id, options, stored.get(id) ?? null))
+  await checkCycles(store, wanted)
+  const stray = pruneTag === null ? [] : await tagged(store, pruneTag)
+  return [
+    ...dependenciesFirst(steps),
+    ...stray
+      .filter(({ id, owner }) => owner === null && !wanted.has(id))
+      .map(
+        (each): Planned => ({
+          ...{ id: each.id, action: "delete", changes: [], owner: null, options: null, stored: each },
+        }),
+      ),
+  ]
+}
+
+const PAGE = 500
+
+async function storedOf(store: Store, ids: readonly string[]): Promise<ReadonlyMap<string, Schedule>> {
+  const stored = new Map<string, Schedule>()
+  for (let from = 0; from < ids.length; from += PAGE) {
+    const some = ids.slice(from, from + PAGE)
+    for (const schedule of await store.findSchedules(
+      { ids: some },
+      { orderBy: "id", after: null, limit: PAGE },
+    ))
+      stored.set(schedule.id, schedule)
+  }
+  return stored
+}
+
+async function tagged(store: Store, tag: string): Promise<readonly Schedule[]> {
+  const all: Schedule[] = []
+  for (let after: { at: null; id: string } | null = null; ; ) {
+    const page: readonly Schedule[] = await store.findSchedules(
+      { tag },
+      { orderBy: "id", after, limit: PAGE },
+    )
+    all.push(...page)
+    if (page.length < PAGE) return all
+    after = { at: null, id: page.at(-1)!.id }
+  }
+}
+
+function stepFor(id: string, options: CreateOptions<unknown>, stored: Schedule | null): Planned {
+  const asked = askedFor(id, options)
+  const about = { id, changes: [], owner: null, options, stored }
+  if (stored === null) return { ...about, action: "create" }
+  const { task, payload } = asked
+  const { owner, release } = stored
+  const wanted = defineSchedule(asked.options, { id, task, payload, owner, release, now: null })
+  const before = definitionOf(stored)
+  if (changedFields(before, wanted).length === 0) return { ...about, action: "same" }
+  if (owner !== null) return { ...about, action: "owned", owner }
+  return { ...about, action: "change", changes: changedValues(before, wanted) }
+}
+
+/** Each by itself, the schedules of a cycle would be told to be created after one another. */
+async function checkCycles(store: Store, wanted: ReadonlyMap<string, CreateOptions<unknown>>): Promise<void> {
+  const dependencies = new Map([...wanted].map(([id, options]) => [id, dependedOn(options)]))
+  const cycles = cyclesIn(await dependenciesFrom(store, dependencies))
+  const own = cycles.find((cycle) => cycle.some((id) => wanted.has(id)))
+  if (own !== undefined) throw cycleRefusal(own)
+}
+
+/** A schedule can't be created before those it depends on, whatever their order. */
+function dependenciesFirst(steps: readonly Planned[]): readonly Planned[] {
+  const left = new Map(steps.map((step) => [step.id, step]))
+  const ordered: Planned[] = []
+  const take = (step: Planned) => {
+    if (!left.delete(step.id)) return
+    for (const id of dependedOn(step.options)) {
+      const needed = left.get(id)
+      if (needed !== undefined) take(needed)
+    }
+    ordered.push(step)
+  }
+  for (const step of steps) take(step)
+  return ordered
+}
+
+function dependedOn(options: CreateOptions<unknown> | null): readonly string[] {
+  return (options?.dependsOn ?? []).map(({ schedule }) => schedule)
+}
+
+/** A step that is refused doesn't keep the others, unless the store is away. */
+async function takeAll(
+  parts: ScheduleParts,
+  steps: readonly Planned[],
+  because: Because,
+  onProgress: (done: number, total: number) => void = () => undefined,
+): Promise<readonly ApplyStep[]> {
+  const tried: ApplyStep[] = []
+  let isAway = false
+  for (const [index, step] of steps.entries()) {
+    const { id, action, changes, owner } = step
+    const refused: ApplyStep["refused"] = isAway ? null : await refusalOf(take(parts, step, because))
+    tried.push({ id, action, changes, owner, refused, isUntried: isAway && action !== "same" })
+    isAway ||= refused?.code === "BELFRY_STORE_UNAVAILABLE"
+    onProgress(index + 1, steps.length)
+  }
+  return tried
+}
+
+async function take(parts: ScheduleParts, step: Planned, because: Because): Promise<void> {
+  const { id, action, options, stored } = step
+  const { reason = null, by = null } = because
+  if (action === "create") await createSchedule(parts, id, options!, because)
+  if (action === "change")
+    await putSchedule(parts, id, options!, { ...because, ifRevision: stored!.revision })
+  if (action === "delete") await deleteSchedule(parts.store, id, { reason, by })
+  // What is stored already stays, also if its task takes no payload any more.
+  if (action === "same") await checkStoredPayload(parts.tasks, stored!.task, stored!.payload)
+}
+
+async function refusalOf(step: Promise<void>): Promise<ApplyStep["refused"]> {
+  try {
+    await step
+    return null
+  } catch (error) {
+    if (!(error instanceof BelfryError)) throw error
+    return { code: error.code, message: error.message }
+  }
+}

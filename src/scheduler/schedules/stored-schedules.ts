@@ -1,0 +1,285 @@
+import { type Checked, checked, checkedValue } from "../../core/checked.ts"
+import { COUNT_MAX } from "../../core/limits.ts"
+import type { When } from "../../core/options.ts"
+import type { ScheduleCounts } from "../../core/schedule-state.ts"
+import { move, pause, reschedule, restore, resume, skip, type Why } from "../../core/steer.ts"
+import { type Listing, listing } from "../listing.ts"
+import { isSelection, type ManyOptions, type ManyReport } from "../many.ts"
+import type { ScheduleView } from "../views.ts"
+import { type ApplyOptions, type ApplyReport, applySchedules, type ScheduleToApply } from "./apply.ts"
+import { type BackfillPlan, doBackfill, planAgain, planBackfill } from "./backfill.ts"
+import { deleteSchedule, noSchedule, requireSchedule, type Step, steerSchedule } from "./change-schedule.ts"
+import { createSchedule, putSchedule, updateSchedule } from "./define-schedules.ts"
+import { type LedgerEntry, type LedgerPage, readLedger } from "./ledger.ts"
+import { withEditsPlanned } from "./next-plan.ts"
+import { type OccurrenceView, upcoming } from "./preview.ts"
+import type { ScheduleChanges } from "./schedule-options.ts"
+import { type ScheduleParts, type Viewer, viewerOf } from "./schedule-parts.ts"
+import type { Schedules } from "./schedules.ts"
+import { type StepForMany, steerMany } from "./steer-many.ts"
+import {
+  BACKFILL_OPTIONS,
+  BACKFILL_PLAN,
+  type BackfillOptions,
+  BECAUSE,
+  type Because,
+  type CreateOptions,
+  countOf,
+  doorOf,
+  idOf,
+  instantOf,
+  optionalInstantOf,
+  PAUSE_OPTIONS,
+  type PauseOptions,
+  PLAN_BACKFILL_OPTIONS,
+  PREVIEW_OPTIONS,
+  SCHEDULE_FILTER,
+  SCHEDULE_QUERY,
+  type ScheduleQuery,
+  type ScheduleSelection,
+  scheduleFilterOf,
+  whyOf,
+} from "./steering-options.ts"
+import { TRIGGER_NOW_OPTIONS, type TriggerNowOptions, type TriggerNowResult, triggerNow } from "./trigger.ts"
+
+/** The schedules in a store. What each method does is said in `Schedules`. */
+export class StoredSchedules implements Schedules {
+  readonly #parts: ScheduleParts
+
+  constructor(parts: ScheduleParts) {
+    this.#parts = parts
+  }
+
+  create<Input>(id: string, options: CreateOptions<Input>, because: Because = {}): Promise<ScheduleView> {
+    return createSchedule(this.#parts, id, options as CreateOptions<unknown>, because)
+  }
+
+  put<Input>(
+    id: string,
+    options: CreateOptions<Input>,
+    based: Because & { ifRevision?: number } = {},
+  ): Promise<ScheduleView> {
+    return putSchedule(this.#parts, id, options as CreateOptions<unknown>, based)
+  }
+
+  update(
+    id: string,
+    changes: ScheduleChanges,
+    based: Because & { ifRevision: number },
+  ): Promise<ScheduleView> {
+    return updateSchedule(this.#parts, id, changes, based)
+  }
+
+  apply(schedules: readonly ScheduleToApply[], options: ApplyOptions = {}): Promise<ApplyReport> {
+    return applySchedules(this.#parts, schedules, options)
+  }
+
+  async get(id: string): Promise<ScheduleView | null> {
+    const ids = [idOf(id, "get")]
+    await this.#parts.ready()
+    const view = await viewerOf(this.#parts.store)
+    const [schedule] = await this.#parts.store.findSchedules(
+      { ids },
+      { orderBy: "id", after: null, limit: 1 },
+    )
+    return schedule === undefined ? null : view(await withEditsPlanned(this.#parts.store, schedule))
+  }
+
+  list(query: ScheduleQuery = {}): Listing<ScheduleView> {
+    const given = checked(query, SCHEDULE_QUERY, doorOf("list"))
+    const { order = "id", limit = 50, cursor } = given
+    const first = cursor ?? null
+    let view: Viewer | null = null
+    return listing({
+      limit,
+      first,
+      read: async (after, size) => {
+        await this.#parts.ready()
+        // Once, however many pages are read.
+        if (view === null || after === first) view = await viewerOf(this.#parts.store)
+        const shown = view
+        const found = await this.#parts.store.findSchedules(scheduleFilterOf(given), {
+          orderBy: order,
+          after,
+          limit: size,
+        })
+        return found.map((schedule) => ({ schedule, shown }))
+      },
+      placeOf: ({ schedule }) => ({ at: order === "id" ? null : schedule[order], id: schedule.id }),
+      show: async ({ schedule, shown }) => shown(await withEditsPlanned(this.#parts.store, schedule)),
+    })
+  }
+
+  async count(
+    query: Omit<ScheduleQuery, "order" | "limit" | "cursor"> = {},
+  ): Promise<Readonly<ScheduleCounts>> {
+    const given = checked(query, SCHEDULE_FILTER, doorOf("count"))
+    await this.#parts.ready()
+    return (await this.#parts.store.count({ schedules: scheduleFilterOf(given), limit: COUNT_MAX })).schedules
+  }
+
+  delete(id: string, because?: Because): Promise<boolean>
+  delete(which: ScheduleSelection, options?: Because & ManyOptions): Promise<ManyReport>
+  async delete(which: string | ScheduleSelection, options: Because & ManyOptions = {}): Promise<unknown> {
+    if (isSelection(which)) return steerMany(this.#parts, which, options, DELETE_MANY)
+    const scheduleId = idOf(which, "delete")
+    const why = whyOf(options, "delete")
+    await this.#parts.ready()
+    return deleteSchedule(this.#parts.store, scheduleId, why)
+  }
+
+  pause(id: string, options?: PauseOptions): Promise<ScheduleView>
+  pause(which: ScheduleSelection, options?: PauseOptions & ManyOptions): Promise<ManyReport>
+  async pause(which: string | ScheduleSelection, options: PauseOptions & ManyOptions = {}): Promise<unknown> {
+    if (isSelection(which)) return steerMany(this.#parts, which, options, PAUSE_MANY)
+    return this.#steer("pause", which, pauseStep(checked(options, PAUSE_OPTIONS, doorOf("pause"))))
+  }
+
+  resume(id: string, because?: Because): Promise<ScheduleView>
+  resume(which: ScheduleSelection, options?: Because & ManyOptions): Promise<ManyReport>
+  async resume(which: string | ScheduleSelection, options: Because & ManyOptions = {}): Promise<unknown> {
+    if (isSelection(which)) return steerMany(this.#parts, which, options, RESUME_MANY)
+    return this.#steer("resume", which, resumeStep(whyOf(options, "resume")), MAY_FINISH)
+  }
+
+  async trigger(id: string, options: TriggerNowOptions = {}): Promise<TriggerNowResult> {
+    const scheduleId = idOf(id, "trigger")
+    const given = checked(options, TRIGGER_NOW_OPTIONS, doorOf("trigger", "BELFRY_RUN_INVALID"))
+    await this.#parts.ready()
+    const runId = `${scheduleId}+${this.#parts.clock.newId()}`
+    return triggerNow(this.#parts.store, { scheduleId, runId, tasks: this.#parts.tasks }, given)
+  }
+
+  async reschedule(id: string, to: When, because: Because = {}): Promise<ScheduleView> {
+    const target = instantOf(to, "to", "reschedule")
+    const why = whyOf(because, "reschedule")
+    return this.#steer("reschedule", id, {
+      action: "rescheduled",
+      why,
+      decide: (schedule, facts, now) => reschedule(schedule, target, why, facts, now),
+    })
+  }
+
+  async skip(id: string, scheduledFor?: When, because: Because = {}): Promise<ScheduleView> {
+    const occurrence = optionalInstantOf(scheduledFor, "scheduledFor", "skip")
+    const why = whyOf(because, "skip")
+    return this.#steer("skip", id, {
+      action: "skipped",
+      why,
+      decide: (schedule, _facts, now) => skip(schedule, occurrence, why, now),
+    })
+  }
+
+  async move(id: string, scheduledFor: When, to: When, because: Because = {}): Promise<ScheduleView> {
+    const occurrence = instantOf(scheduledFor, "scheduledFor", "move")
+    const target = instantOf(to, "to", "move")
+    const why = whyOf(because, "move")
+    return this.#steer("move", id, {
+      action: "moved",
+      why,
+      decide: (schedule, _facts, now) => move(schedule, occurrence, target, why, now),
+    })
+  }
+
+  async restore(id: string, scheduledFor: When, because: Because = {}): Promise<ScheduleView> {
+    const occurrence = instantOf(scheduledFor, "scheduledFor", "restore")
+    return this.#steer("restore", id, {
+      action: "restored",
+      why: whyOf(because, "restore"),
+      decide: (schedule, facts, now) => restore(schedule, occurrence, facts, now),
+    })
+  }
+
+  async preview(id: string, count = 10, options: { after?: When } = {}): Promise<readonly OccurrenceView[]> {
+    const scheduleId = idOf(id, "preview")
+    const limit = countOf(count, "preview") ?? 10
+    const { after } = checked(options, PREVIEW_OPTIONS, doorOf("preview"))
+    await this.#parts.ready()
+    const schedule = await withEditsPlanned(
+      this.#parts.store,
+      await requireSchedule(this.#parts.store, scheduleId),
+    )
+    return upcoming(schedule, await this.#parts.store.now(), { count: limit, after: after ?? null })
+  }
+
+  occurrences(id: string, page: LedgerPage = {}): Listing<LedgerEntry> {
+    const scheduleId = idOf(id, "occurrences")
+    return readLedger(this.#parts, scheduleId, page)
+  }
+
+  async planBackfill(id: string, options: BackfillOptions): Promise<BackfillPlan> {
+    const scheduleId = idOf(id, "planBackfill")
+    const given = checked(options, PLAN_BACKFILL_OPTIONS, doorOf("planBackfill", "BELFRY_BACKFILL_INVALID"))
+    await this.#parts.ready()
+    const { which = "missing", name = "backfill" } = given
+    const range = { from: new Date(given.from), until: new Date(given.until), which, name }
+    return planBackfill(this.#parts.store, await requireSchedule(this.#parts.store, scheduleId), range)
+  }
+
+  async backfill(
+    plan: BackfillPlan,
+    options: { concurrency?: number; by?: string; onProgress?: (done: number, total: number) => void } = {},
+  ): Promise<readonly string[]> {
+    const door = doorOf("backfill", "BELFRY_BACKFILL_INVALID")
+    const planned = checkedValue(plan, BACKFILL_PLAN, { door, option: "plan" })
+    const { concurrency = 1, by = null, onProgress } = checked(options, BACKFILL_OPTIONS, door)
+    await this.#parts.ready()
+    const schedule = await requireSchedule(this.#parts.store, planned.scheduleId)
+    const range = { from: new Date(planned.from), until: new Date(planned.until) }
+    const current = await planAgain(this.#parts.store, schedule, { ...planned, ...range })
+    return doBackfill(this.#parts.store, schedule, current, {
+      concurrency,
+      by,
+      ...(onProgress !== undefined && { onProgress }),
+    })
+  }
+
+  async #steer(
+    method: string,
+    id: string,
+    step: Step,
+    options: Parameters<typeof steerSchedule>[3] = {},
+  ): Promise<ScheduleView> {
+    const scheduleId = idOf(id, method)
+    await this.#parts.ready()
+    const view = await viewerOf(this.#parts.store)
+    return view(await steerSchedule(this.#parts.store, scheduleId, step, options))
+  }
+}
+
+const MAY_FINISH = { mayFinish: true }
+
+function pauseStep(given: Checked<typeof PAUSE_OPTIONS>): Step {
+  const { until = null, reason = null, by = null } = given
+  return {
+    action: "paused",
+    why: { reason, by },
+    decide: (schedule, facts, now) => pause(schedule, { reason, by, until }, facts, now),
+  }
+}
+
+function resumeStep(why: Why): Step {
+  return { action: "resumed", why, decide: resume }
+}
+
+const PAUSE_MANY: StepForMany<typeof PAUSE_OPTIONS> = {
+  method: "pause",
+  table: PAUSE_OPTIONS,
+  take: (store, id, given) => steerSchedule(store, id, pauseStep(given)),
+}
+
+const RESUME_MANY: StepForMany<typeof BECAUSE> = {
+  method: "resume",
+  table: BECAUSE,
+  wants: ({ paused }) => paused !== null,
+  take: (store, id, { reason = null, by = null }) =>
+    steerSchedule(store, id, resumeStep({ reason, by }), MAY_FINISH),
+}
+
+const DELETE_MANY: StepForMany<typeof BECAUSE> = {
+  method: "delete",
+  table: BECAUSE,
+  async take(store, id, { reason = null, by = null }) {
+    if (!(await deleteSchedule(store, id, { reason, by }))) throw noSchedule(id)
+  },
+}
