@@ -1,6 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "vitest"
 import { defineTask, type RunAborted, type RunEvent } from "../../src/index.ts"
+import { collectedLog } from "../support/collected-log.ts"
 import { faultyStore } from "../support/faulty-store.ts"
 import { aborted, Fleet, never, taking, turn } from "../support/fleet.ts"
 
@@ -232,4 +233,45 @@ test("await using stops a scheduler at the end of its block", async () => {
   }
 
   assert.deepEqual(said, ["released"])
+})
+
+test("a stop closes what tasks keep, once they have ended; one that can't be closed is told", async () => {
+  await using fleet = new Fleet()
+  const log = collectedLog()
+  const seen: string[] = []
+  const pooled = defineTask({
+    name: "pooled",
+    async run() {
+      await taking(fleet.clock, "5s")
+      seen.push("ran")
+    },
+    close: async () => void seen.push("closed"),
+  })
+  const broken = defineTask({
+    name: "broken",
+    run: () => "done",
+    close: () => Promise.reject(new Error("the pool hangs")),
+  })
+  const node = await fleet.started({ tasks: [broken, pooled], logger: log.logger })
+  await node.enqueue(pooled)
+  await fleet.advance("1s")
+
+  await fleet.until(node.stop())
+
+  assert.deepEqual(seen, ["ran", "closed"])
+  assert.deepEqual(
+    log.lines.filter(({ message }) => /can't be closed/.test(message)).map(({ task }) => task),
+    ["broken"],
+  )
+})
+
+test("a task that never closes keeps a stop for no more than its time and 3 seconds", async () => {
+  await using fleet = new Fleet()
+  const stuck = defineTask({ name: "stuck", run: () => "done", close: () => never })
+  const node = await fleet.started({ tasks: [stuck] })
+  const askedAt = fleet.clock.monotonic()
+
+  await fleet.until(node.stop({ timeout: "1s" }))
+
+  assert.equal(fleet.clock.monotonic() - askedAt, 4_000)
 })

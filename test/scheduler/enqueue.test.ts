@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "vitest"
 import * as z from "zod"
-import { defineTask, type EnqueueOptions } from "../../src/index.ts"
+import { createScheduler, defineTask, type EnqueueOptions, memory, silentLogger } from "../../src/index.ts"
 import { faultyStore } from "../support/faulty-store.ts"
 import { Fleet } from "../support/fleet.ts"
 
@@ -221,4 +221,24 @@ test("if a batch can't be stored, each of its runs is told, and the next goes on
     ["rejected", "rejected"],
   )
   assert.equal((await node.enqueue("send", { id: "a" })).outcome, "created")
+})
+
+test("what enqueue returns can be waited for, and is seen as the answer alone", async () => {
+  await using scheduler = createScheduler({ store: memory(), tasks: [doubling], logger: silentLogger })
+  await scheduler.start()
+
+  const enqueued = await scheduler.enqueue(doubling, { id: "a", payload: 21 })
+  const run = await enqueued.wait({ timeout: "10s" })
+
+  assert.deepEqual(enqueued, { outcome: "created", runId: "a" })
+  assert.equal(run?.details?.doubled, 42)
+  assert.equal((await scheduler.runs.wait(enqueued))?.id, "a")
+  const [first] = await scheduler.enqueueMany(doubling, [{ payload: 1 }])
+  assert.equal((await first!.wait())?.details?.doubled, 2)
+})
+
+const doubling = defineTask({
+  name: "doubling",
+  payload: z.number(),
+  run: ({ payload }) => ({ doubled: payload * 2 }),
 })

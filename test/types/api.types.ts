@@ -1,6 +1,6 @@
 import * as v from "valibot"
 import * as z from "zod"
-import { createScheduler, defineTask, memory, type Scheduler } from "../../src/index.ts"
+import { createScheduler, defineTask, type Json, memory, type Scheduler } from "../../src/index.ts"
 
 /**
  * Nothing here runs: `tsc` is the test. Each line under `@ts-expect-error` was a promise of the API (`api.md`) not to
@@ -119,4 +119,38 @@ export function makes(): Scheduler {
   // @ts-expect-error a task has a run function
   defineTask({ name: "empty" })
   return createScheduler({ store: memory(), tasks: [sendDigest, resize, vacuum] })
+}
+
+const measure = defineTask({
+  name: "measure",
+  run: async () => ({ bytes: 5, at: new Date(), tags: ["a"], note: undefined as string | undefined }),
+})
+const report = defineTask({
+  name: "report",
+  run: () => ({ success: true, message: "ok", details: { sent: 3 } }),
+})
+const nothing = defineTask({ name: "nothing", run: async () => {} })
+
+/** What a task returned is known where its run is waited for. */
+export async function results(scheduler: Scheduler, which: boolean): Promise<void> {
+  const measured = await (await scheduler.enqueue(measure)).wait({ timeout: "1m" })
+  expectType<
+    Equal<
+      NonNullable<typeof measured>["details"],
+      {
+        readonly bytes: number
+        readonly at: string
+        readonly tags: readonly string[]
+        readonly note: string
+      } | null
+    >
+  >()
+  const reported = await scheduler.runs.wait(await scheduler.enqueue(report))
+  expectType<Equal<NonNullable<typeof reported>["details"], { readonly sent: number } | null>>()
+  const done = await (await scheduler.enqueue(nothing)).wait()
+  expectType<Equal<NonNullable<typeof done>["details"], null>>()
+  const byName = await (await scheduler.enqueue("elsewhere")).wait()
+  expectType<Equal<NonNullable<typeof byName>["details"], Json>>()
+  const either = await (await scheduler.enqueue(which ? report : nothing)).wait()
+  expectType<Equal<NonNullable<typeof either>["details"], { readonly sent: number } | null>>()
 }

@@ -8,6 +8,7 @@ import { checkId } from "../../core/policies.ts"
 import { changedFields, definitionOf } from "../../core/reconcile.ts"
 import type { Schedule } from "../../core/schedule.ts"
 import type { Store } from "../../store/store.ts"
+import type { AnyTask } from "../../task/task.ts"
 import { dryStore } from "../dry-store.ts"
 import { deleteSchedule } from "./change-schedule.ts"
 import { type ChangedValue, changedValues } from "./changed-values.ts"
@@ -18,7 +19,10 @@ import type { ScheduleParts } from "./schedule-parts.ts"
 import { BECAUSE, type Because, type CreateOptions, doorOf } from "./steering-options.ts"
 
 /** A whole schedule, as a file holds it. */
-export type ScheduleToApply = CreateOptions<unknown> & { readonly id: string }
+export type ScheduleToApply = Omit<CreateOptions<unknown>, "task"> & {
+  readonly id: string
+  readonly task: AnyTask | string
+}
 
 export interface ApplyOptions extends Because {
   /** Also deletes the schedules with this tag that aren't named, but for those that code declares. */
@@ -84,7 +88,8 @@ function checkedSchedules(
   checkedValue(schedules, required(MANY), { door: DOOR, option: "schedules" })
   const wanted = new Map<string, CreateOptions<unknown>>()
   for (const [index, each] of schedules.entries()) {
-    const { id, ...options } = copied(each, { door: DOOR, option: `schedules[${index}]` })
+    const { id, ...rest } = copied(each, { door: DOOR, option: `schedules[${index}]` })
+    const options = rest as CreateOptions<unknown>
     if (wanted.has(checkId(id))) {
       const text = `schedules.apply: schedule "${id}" is there twice.`
       throw new BelfryError("BELFRY_SCHEDULE_INVALID", text, { details: { id } })

@@ -1,0 +1,130 @@
+import assert from "node:assert/strict"
+import { test } from "vitest"
+import { defineTask } from "../../src/index.ts"
+import { createTestScheduler } from "../../src/testing.ts"
+
+const picky = defineTask({
+  name: "picky",
+  run: () => "done",
+  examine() {
+    throw new Error("there is no such function")
+  },
+})
+const hourly = { task: "t", cron: "0 * * * *" } as const
+
+async function fixture() {
+  const test = await createTestScheduler({ tasks: [picky], startAt: "2026-03-10T08:30:00Z" })
+  const { schedules, journal } = test.scheduler
+  const ids = async () => (await schedules.list()).items.map(({ id }) => id)
+  return { test, schedules, journal, ids }
+}
+
+test("apply creates, changes, leaves as it is and prunes, and says what it did", async () => {
+  const { schedules, journal, ids } = await fixture()
+  await schedules.create("same", { ...hourly, tags: ["shop"] })
+  await schedules.create("changed", { ...hourly, tags: ["shop"], description: "old" })
+  await schedules.create("stray", { ...hourly, tags: ["shop"] })
+  await schedules.create("foreign", hourly)
+  const told: string[] = []
+
+  const report = await schedules.apply(
+    [
+      { id: "new", ...hourly, dependsOn: [{ schedule: "first", within: "1h" }], tags: ["shop"] },
+      { id: "first", ...hourly, tags: ["shop"] },
+      { id: "same", ...hourly, tags: ["shop"] },
+      { id: "changed", task: "other", cron: "0 * * * *", tags: ["shop"] },
+    ],
+    { prune: { tag: "shop" }, by: "ann", onProgress: (done, total) => void told.push(`${done}/${total}`) },
+  )
+
+  assert.equal(report.isRehearsal, false)
+  assert.deepEqual(
+    report.steps.map(({ id, action, changes }) => [id, action, changes]),
+    [
+      ["first", "create", []],
+      ["new", "create", []],
+      ["same", "same", []],
+      [
+        "changed",
+        "change",
+        [
+          { option: "task", from: "t", to: "other" },
+          { option: "description", from: "old", to: null },
+        ],
+      ],
+      ["stray", "delete", []],
+    ],
+  )
+  assert.deepEqual(await ids(), ["changed", "first", "foreign", "new", "same"])
+  assert.deepEqual(told, ["1/5", "2/5", "3/5", "4/5", "5/5"])
+  assert.equal((await journal.list({ by: "ann" })).items.length, 4)
+})
+
+test("a step that would be refused keeps all of them from being done, and each is named", async () => {
+  const { schedules, ids } = await fixture()
+
+  const { steps, isRehearsal } = await schedules.apply([
+    { id: "a", ...hourly },
+    { id: "b", task: "picky", every: "5m" },
+    { id: "c", task: "t", cron: "0 25 * * *" },
+  ])
+
+  assert.equal(isRehearsal, true)
+  assert.deepEqual(
+    steps.map(({ id, refused }) => [id, refused?.code ?? null]),
+    [
+      ["a", null],
+      ["b", "BELFRY_PAYLOAD_INVALID"],
+      ["c", "BELFRY_CRON_FIELD_RANGE"],
+    ],
+  )
+  assert.deepEqual(await ids(), [])
+})
+
+test("a dry run says the same and changes nothing", async () => {
+  const { schedules, ids } = await fixture()
+
+  const { steps, isRehearsal } = await schedules.apply([{ id: "a", ...hourly }], { dryRun: true })
+
+  assert.deepEqual([steps[0]!.action, isRehearsal], ["create", true])
+  assert.deepEqual(await ids(), [])
+})
+
+test("a schedule that code declares is left alone", async () => {
+  const task = defineTask({ name: "t", run: () => "done" })
+  const test = await createTestScheduler({
+    tasks: [task],
+    schedules: [task.schedule("declared", { cron: "0 * * * *", tags: ["shop"] })],
+  })
+  const { schedules } = test.scheduler
+
+  const { steps } = await schedules.apply([{ id: "declared", task, cron: "5 * * * *" }])
+  const pruned = await schedules.apply([], { prune: { tag: "shop" } })
+
+  assert.deepEqual([steps[0]!.action, steps[0]!.owner], ["owned", "code"])
+  assert.deepEqual(pruned.steps, [])
+  assert.equal((await schedules.get("declared"))?.when, "0 * * * *")
+})
+
+test("schedules that wait for one another, an id that is there twice and a misspelt option are refused at once", async () => {
+  const { schedules, ids } = await fixture()
+  const on = (schedule: string) => ({ ...hourly, dependsOn: [{ schedule, within: "1h" as const }] })
+
+  await assert.rejects(
+    schedules.apply([
+      { id: "a", ...on("b") },
+      { id: "b", ...on("a") },
+    ]),
+    /a → b → a/,
+  )
+  await assert.rejects(
+    schedules.apply([
+      { id: "a", ...hourly },
+      { id: "a", ...hourly },
+    ]),
+    /is there twice/,
+  )
+  await assert.rejects(schedules.apply([{ id: "a", ...hourly, evry: 1 } as never]), /evry is not an option/)
+  await assert.rejects(schedules.apply("a" as never), /schedules is "a"/)
+  assert.deepEqual(await ids(), [])
+})

@@ -1,0 +1,114 @@
+import assert from "node:assert/strict"
+import { test } from "vitest"
+import { defineTask } from "../../src/index.ts"
+import { createTestScheduler } from "../../src/testing.ts"
+import { Fleet } from "../support/fleet.ts"
+
+const good = defineTask({ name: "good", run: () => "done" })
+const bad = defineTask({ name: "bad", retry: { attempts: 1 }, run: () => Promise.reject(new Error("no")) })
+
+test("an overview counts, and names what somebody should see to", async () => {
+  const test = await createTestScheduler({ tasks: [good, bad], startAt: "2026-03-10T08:30:00Z" })
+  const { schedules } = test.scheduler
+  await schedules.create("fine", { task: good, cron: "0 * * * *" })
+  await schedules.create("sick", { task: bad, cron: "0 * * * *" })
+  await schedules.create("nobody", { task: "unheard-of", cron: "0 * * * *" })
+  await schedules.create("asleep", { task: good, cron: "0 * * * *", paused: true })
+  await test.advance("1h")
+
+  const overview = await test.scheduler.overview()
+
+  assert.equal(overview.at.toISOString(), "2026-03-10T09:30:00.000Z")
+  assert.deepEqual([overview.schedules.ok, overview.schedules.failing, overview.schedules.paused], [2, 1, 1])
+  assert.deepEqual([overview.runs.succeeded, overview.runs.failed, overview.runs.pending], [1, 1, 1])
+  assert.deepEqual([overview.workers.online, overview.workers.silent], [1, 0])
+  const { attention } = overview
+  assert.deepEqual(
+    attention.failing.map(({ id }) => id),
+    ["sick"],
+  )
+  assert.deepEqual(attention.unofferedTasks, ["unheard-of"])
+  assert.deepEqual(
+    attention.waiting.map(({ scheduleId }) => scheduleId),
+    ["nobody"],
+  )
+  assert.deepEqual(
+    [attention.broken, attention.overdue, attention.stuck, attention.silentWorkers],
+    [[], [], [], []],
+  )
+})
+
+test("without anybody who fires, schedules are overdue; a worker that is gone is silent, and what it held is stuck", async () => {
+  await using fleet = new Fleet()
+  const hung = defineTask({ name: "hung", run: () => new Promise(() => undefined) })
+  const other = fleet.node()
+  await other.schedules.create("s", { task: "t", every: "1h" })
+  await fleet.advance("30s")
+  const claim = { worker: "gone", tasks: [{ name: "hung", leaseMs: 30_000 }], limit: 1 }
+  await other.enqueue(hung, { id: "held" })
+  await fleet.store.claim(claim as never)
+  await fleet.advance("2h")
+
+  const { attention } = await other.overview()
+
+  assert.deepEqual(
+    attention.overdue.map(({ id }) => id),
+    ["s"],
+  )
+  assert.deepEqual(
+    attention.overdue[0]!.problems.map(({ kind }) => kind),
+    ["overdue", "no-worker"],
+  )
+  assert.deepEqual(
+    attention.stuck.map(({ id }) => id),
+    ["held"],
+  )
+})
+
+test("a run waits from when a worker could take it, not from when it was due", async () => {
+  const away = await createTestScheduler({ startAt: "2026-03-27T07:30:00Z" })
+  const { schedules } = away.scheduler
+  await schedules.create("s", { task: "report", cron: "0 * * * *" })
+  await away.advance("4h")
+  await schedules.update("s", { description: "settles what is owed" }, { ifRevision: 1 })
+  const waiting = async () => (await away.scheduler.overview()).attention.waiting.length
+
+  await away.advance("4m")
+  assert.equal(await waiting(), 0)
+  await away.advance("2m")
+  assert.equal(await waiting(), 1)
+})
+
+test("tasks are those that a worker offers or a schedule names", async () => {
+  const test = await createTestScheduler({ tasks: [good, bad] })
+  await test.scheduler.schedules.create("a", { task: "elsewhere", every: "1h" })
+  await test.scheduler.schedules.create("b", { task: good, every: "1h" })
+
+  assert.deepEqual(await test.scheduler.tasks(), [
+    { name: "bad", workers: 1, schedules: 0 },
+    { name: "elsewhere", workers: 0, schedules: 1 },
+    { name: "good", workers: 1, schedules: 1 },
+  ])
+})
+
+test("a search finds schedules by what they are about, runs by how their id begins, and tasks by name", async () => {
+  const test = await createTestScheduler({ tasks: [good, bad] })
+  const { schedules } = test.scheduler
+  await schedules.create("nightly", { task: good, every: "1d", description: "The Goodwill report" })
+  await schedules.create("hourly", { task: "t", every: "1h" })
+  await test.scheduler.enqueue(bad, { id: "goods-1" })
+
+  const found = await test.scheduler.search("good")
+
+  assert.deepEqual(
+    found.schedules.map(({ id }) => id),
+    ["nightly"],
+  )
+  assert.deepEqual(
+    found.runs.map(({ id }) => id),
+    ["goods-1"],
+  )
+  assert.deepEqual(found.tasks, ["good"])
+  assert.deepEqual(await test.scheduler.search("zzz"), { schedules: [], runs: [], tasks: [] })
+  await assert.rejects(test.scheduler.search(""), { code: "BELFRY_SCHEDULER_INVALID" })
+})
