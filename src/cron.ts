@@ -86,7 +86,7 @@ export interface LintFacts extends Omit<CoreLintFacts, "until"> {
   readonly until?: Date | string | number
 }
 
-/** What may not be what its author meant. Lints about a schedule's runs and task come only with the facts they need. */
+/** What may not be what its author meant. Lints about a schedule's runs come only with the facts they need. */
 export function lint(cron: Cron, facts: LintFacts): Lint[] {
   const door: Door = { code: "BELFRY_CRON_SYNTAX", subject: "lint" }
   const { now, ...rest } = checked(facts, LINT_FACTS, door)
@@ -107,10 +107,6 @@ const LINT_FACTS = {
     record({ p50Ms: MS, p95Ms: required(MS), overlap: required(OVERLAP_POLICY) }),
     withoutUndefined<NonNullable<CoreLintFacts["duration"]>>,
   ),
-  payloadProblem: text({ min: 0, max: 10_000 }),
-  task: record({ name: required(text({ min: 0, max: 1_000 })), workersOnline: required(COUNT) }),
-  logBytesPerRun: numberBetween(0, Number.MAX_SAFE_INTEGER, "a number of bytes"),
-  catchUp: record({ windowMs: required(MS), longestGapMs: required(MS) }),
   runsLeft: COUNT,
 } satisfies Record<keyof LintFacts, Kind<unknown>>
 

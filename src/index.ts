@@ -1,6 +1,8 @@
 /** Belfry: cron, intervals and one-time jobs that fire once per tick across all of a team's processes. */
 
 export type { DstPolicy } from "./core/cron/cron.ts"
+export type { Lint, LintCode } from "./core/cron/lint.ts"
+export type { Delivery } from "./core/delivery.ts"
 export type { Duration } from "./core/duration.ts"
 export { BelfryError, type ErrorCode } from "./core/errors.ts"
 export type { Json } from "./core/json.ts"

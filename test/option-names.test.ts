@@ -115,7 +115,7 @@ const DOORS: readonly (readonly [
         return schedules.backfill(plan as never, options)
       },
     },
-    { get: NO_OPTIONS },
+    { get: NO_OPTIONS, lints: NO_OPTIONS },
   ],
   [
     "scheduler.runs",

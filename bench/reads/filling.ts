@@ -76,8 +76,12 @@ async function fillRuns(store: Store, { schedules }: Filling, first: number): Pr
       }),
     ),
   )
-  const { runs } = await store.claim({ workerId: "worker-1", tasks: allTasks(), limit: BATCH })
-  await store.transition(runs.map(endOf))
+  // A store may give fewer at a time than were asked for.
+  for (let left = BATCH; left > 0; ) {
+    const { runs } = await store.claim({ workerId: "worker-1", tasks: allTasks(), limit: left })
+    await store.transition(runs.map((run, index) => endOf(run, left - index)))
+    left -= runs.length
+  }
 }
 
 export const allTasks = () =>

@@ -1,6 +1,6 @@
 import { assert, test } from "vitest"
 import { aRetry, aRunRef } from "../../test/support/records.ts"
-import { cancel, type Failure, fail, giveUp, isGivenUp, release } from "./run.ts"
+import { cancel, type Failure, fail, giveUp, isGivenUp, poisonWords, release } from "./run.ts"
 
 const run = { ...aRunRef({ lost: 3 }), attempts: [] }
 const failure: Failure = {
@@ -9,7 +9,7 @@ const failure: Failure = {
   retry: "never",
   output: { message: null, details: null },
 }
-const lost = giveUp(run)
+const lost = giveUp(run, poisonWords(run))
 
 test.each([
   ["giving up", lost, true],

@@ -15,6 +15,7 @@ import {
   isRange,
   LOST_MAX,
   mustBeConfirmed,
+  poisonWords,
   type RunState,
   release,
   retry,
@@ -55,7 +56,7 @@ test.each([
   ["succeed", succeed(running, { message: null, details: null })],
   ["fail", fail(running, aFailure(), aRetry(), 0)],
   ["release", release(running, "stopping")],
-  ["give up", giveUp({ ...running, attempts: [] })],
+  ["give up", giveUp(running, "lost")],
   ["cancel", cancel(running, { reason: null, by: null })],
 ])("%s names the state and the attempt it was decided on", (_, change) => {
   assert.deepInclude(change, { runId: "r1", ifState: "running", ifAttempt: 3 })
@@ -160,12 +161,12 @@ test("every attempt but the first is confirmed before it is performed", () => {
 
 test("a run that cost too many workers is failed as lost", () => {
   const first = anAttempt({ attempt: 1, outcome: "unconfirmed" })
-  const { error } = giveUp({ ...aRunRef({ lost: 2 }), attempts: [first] })
+  const error = poisonWords({ ...aRunRef({ lost: 2 }), attempts: [first] })
   assert.equal(
     error,
     "Lost: 2 attempts were confirmed by workers that then fell silent. Attempt 1 was not confirmed, and may have begun.",
   )
-  assert.deepInclude(giveUp({ ...aRunRef({ lost: 3 }), attempts: [] }), {
+  assert.deepInclude(giveUp(aRunRef({ lost: 3 }), poisonWords({ ...aRunRef({ lost: 3 }), attempts: [] })), {
     state: "failed",
     outcome: "released",
     reason: "lost",

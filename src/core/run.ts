@@ -235,14 +235,18 @@ export function release(run: RunRef, reason: string, by: string | null = null): 
   return { ...stepOf(run, "pending", "released"), reason, by }
 }
 
-/** The end of a run that has cost too many workers. The attempt that ends it doesn't perform it, so it isn't lost itself. */
-export function giveUp(run: RunRef & Lives): RunChange {
-  const first = isFirstUnconfirmed(run) ? " Attempt 1 was not confirmed, and may have begun." : ""
-  const error = `Lost: ${run.lost} attempts were confirmed by workers that then fell silent.${first}`
+/** The end of a run that must not be performed again. The attempt that ends it doesn't perform it, so it isn't lost itself. */
+export function giveUp(run: RunRef, error: string): RunChange {
   return { ...stepOf(run, "failed", "released"), error, reason: LOST }
 }
 
-/** Whether a change is the end of a run that has cost too many workers. */
+/** Why one that has cost too many workers must not. */
+export function poisonWords(run: Lives): string {
+  const first = isFirstUnconfirmed(run) ? " Attempt 1 was not confirmed, and may have begun." : ""
+  return `Lost: ${run.lost} attempts were confirmed by workers that then fell silent.${first}`
+}
+
+/** Whether a change is such an end. */
 export function isGivenUp({ state, outcome, reason }: RunChange): boolean {
   return state === "failed" && outcome === "released" && reason === LOST
 }

@@ -1,4 +1,5 @@
 import type { RetryPolicy } from "../core/backoff.ts"
+import { mayHaveBegun, NOT_REPEATED } from "../core/delivery.ts"
 import { formatDuration } from "../core/duration.ts"
 import { assert, BelfryError } from "../core/errors.ts"
 import {
@@ -7,6 +8,7 @@ import {
   giveUp,
   isPoison,
   type Progress,
+  poisonWords,
   type Run,
   type RunChange,
   release,
@@ -28,6 +30,9 @@ import { RunLog } from "./run-log.ts"
 /** After its signal is aborted, a task has this long to return before its run is settled without it. */
 const ABORT_GRACE_MS = 5_000
 const PROGRESS_MESSAGE_MAX_BYTES = 1_024
+const WORKER_STOPPED = "The worker was stopped"
+const STOPPED_HALF_WAY =
+  "The worker was stopped while it performed the run, and its task is performed at most once."
 
 /** Where the engine calls a task, as stacks name it: what lies below is ours, and of no use to the task's author. */
 const CALLER = "Execution.#call"
@@ -115,10 +120,21 @@ export class Execution {
     this.#storedProgress = progress
   }
 
+  /** Why it must not be performed, though it was claimed; null if it may be. */
+  get hopeless(): string | null {
+    if (isPoison(this.run)) return poisonWords(this.run)
+    return this.#isAtMostOnce && mayHaveBegun(this.run) ? NOT_REPEATED : null
+  }
+
+  get #isAtMostOnce(): boolean {
+    return this.#task.delivery === "at-most-once"
+  }
+
   /** Once. Answers the change to make, or null if the run is no longer ours to change. */
   async perform(): Promise<RunChange | null> {
     if (this.#abortedBy !== null) return this.#changeFor({ kind: "aborted" })
-    if (isPoison(this.run)) return giveUp(this.run)
+    const hopeless = this.hopeless
+    if (hopeless !== null) return giveUp(this.run, hopeless)
     this.#beganAt = this.#clock.monotonic()
     const timeoutMs = this.#timeoutMs
     const cancelTimeout =
@@ -176,7 +192,9 @@ export class Execution {
     }
     if (ending.kind === "returned" && !this.#isStoppedBySignal(ending.value))
       return this.#changeBy(ending.value)
-    if (why === "stopping") return release(run, "The worker was stopped")
+    if (why === "stopping" && !(this.#isAtMostOnce && this.hasBegun)) return release(run, WORKER_STOPPED)
+    if (why === "stopping")
+      return this.#fail({ outcome: "failed", error: STOPPED_HALF_WAY, retry: "never", output: NO_OUTPUT })
     if (why === "timeout") {
       const error = `Timed out after ${formatDuration(this.#timeoutMs ?? 0)}`
       return this.#fail({ outcome: "timeout", error, retry: "policy", output: NO_OUTPUT })
@@ -209,7 +227,8 @@ export class Execution {
   }
 
   #fail(failure: Failure): RunChange {
-    return fail(this.run, failure, this.#retryPolicy, this.#clock.random())
+    const repeated = this.#isAtMostOnce ? { ...failure, retry: "never" as const } : failure
+    return fail(this.run, repeated, this.#retryPolicy, this.#clock.random())
   }
 
   get #retryPolicy(): RetryPolicy {

@@ -1,4 +1,4 @@
-import { isPoison, mustBeConfirmed, type Run, type RunChange, release } from "../core/run.ts"
+import { mustBeConfirmed, type Run, type RunChange, release } from "../core/run.ts"
 import { describeThrown } from "../core/thrown.ts"
 import type { Clock } from "../runtime/clock.ts"
 import type { Logger } from "../runtime/logger.ts"
@@ -215,7 +215,7 @@ export class Worker {
   async #perform(execution: Execution): Promise<RunChange | null> {
     const { run } = execution
     // A run that has cost too many workers only ends here: nothing begins.
-    if (isPoison(run)) return execution.perform()
+    if (execution.hopeless !== null) return execution.perform()
     if (mustBeConfirmed(run) && !execution.isAborted) {
       const isToBegin = await this.#heart.confirm(execution)
       if (!isToBegin) return release(run, "The store confirmed the attempt too late for it to begin")

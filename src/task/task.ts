@@ -1,8 +1,9 @@
 import { DEFAULT_RETRY, type RetryPolicy } from "../core/backoff.ts"
-import { checked, type Door, type Kind, notAllowed } from "../core/checked.ts"
+import { checked, type Door, type Kind, notAllowed, refusal } from "../core/checked.ts"
+import type { Delivery } from "../core/delivery.ts"
 import type { Duration } from "../core/duration.ts"
 import { DAY } from "../core/instant.ts"
-import { asGiven, callback, duration, objectWith, required, text } from "../core/kinds.ts"
+import { asGiven, callback, choice, duration, objectWith, required, text } from "../core/kinds.ts"
 import { TASK_NAME } from "../core/limits.ts"
 import type { RetryOptions } from "../core/options.ts"
 import { RETRY } from "../core/policies.ts"
@@ -27,6 +28,8 @@ export interface AnyTask {
   readonly retry: RetryPolicy
   readonly timeoutMs: number | null
   readonly leaseMs: number | null
+  /** At least once unless said. */
+  readonly delivery?: Delivery
   run(context: TaskContext): unknown
   /** What it declares by itself. */
   readonly schedules?: readonly DeclaredSchedule[]
@@ -47,6 +50,11 @@ export interface TaskOptions<Input, Output, Returned = unknown> {
   readonly timeout?: Duration
   /** How long a worker may be silent before another takes the run over. Longer than any blocking of the event loop. */
   readonly lease?: Duration
+  /**
+   * What happens to a run whose worker is lost: it is performed again, `at-least-once`, unless it says `at-most-once`. Then it fails
+   * instead, and nothing is tried again but by a person.
+   */
+  readonly delivery?: Delivery
   /** When it runs, if that is all there is to say: declares a schedule of the task's name. `task.schedule` says more. */
   readonly cron?: string
   readonly every?: Duration
@@ -97,6 +105,7 @@ export const TASK_OPTIONS = {
   retry: RETRY,
   timeout: duration({ min: 1 }),
   lease: LEASE,
+  delivery: choice<Delivery>("at-least-once", "at-most-once"),
   cron: asGiven<string>(text({ min: 1, max: 256 })),
   every: asGiven<Duration>(duration()),
   timezone: asGiven<string>(text({ min: 1, max: 100 })),
@@ -109,13 +118,22 @@ export const TASK_OPTIONS = {
 export function defineTask<Input = undefined, Output = Input, Returned = unknown>(
   options: TaskOptions<Input, Output, Returned>,
 ): Task<Input, Output, Returned> {
-  const given = checked(options, TASK_OPTIONS, taskDoor(options))
+  const door = taskDoor(options)
+  const given = checked(options, TASK_OPTIONS, door)
+  if (given.delivery === "at-most-once" && (given.retry?.attempts ?? 1) > 1) {
+    const at = { door, option: "retry" }
+    throw refusal(
+      at,
+      "has several attempts, but a task that is performed at most once has one; leave one of them out",
+    )
+  }
   const task: Task<Input, Output, Returned> = {
     name: given.name,
     payload: (given.payload ?? null) as StandardSchema<Input, Output> | null,
     retry: given.retry ?? DEFAULT_RETRY,
     timeoutMs: given.timeout ?? null,
     leaseMs: given.lease ?? null,
+    ...(given.delivery !== undefined && { delivery: given.delivery }),
     run: given.run as Task<Input, Output, Returned>["run"],
     ...(given.examine !== undefined && { examine: given.examine }),
     ...(given.close !== undefined && { close: given.close }),

@@ -1,7 +1,6 @@
 import type { Cron } from "../../core/cron/cron.ts"
 import { type Lint, lintCron } from "../../core/cron/lint.ts"
-import { parseCron } from "../../core/cron/parse.ts"
-import type { ScheduleOptions } from "../../core/options.ts"
+import { type DstAnswers, lintsOfSchedule, unanswered } from "../../core/schedule-lints.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
 import { EXIT } from "../exit-codes.ts"
 import type { Call } from "../parsing/command.ts"
@@ -9,33 +8,15 @@ import { printable } from "../printing/printable.ts"
 import { type Colour, paintFor } from "../printing/table.ts"
 import { Refusal } from "../refusal.ts"
 
-/** What was said about clock changes. Saying it answers the lint about it: L04 and L05. */
-export type DstChoice = NonNullable<ScheduleOptions["dst"]>
-
-/** What may not be meant about a stored schedule. */
-export function lintsOf(schedule: ScheduleView, now: number, choice: DstChoice = {}): readonly Lint[] {
-  const { timezone, dst, id, endsAt } = schedule
-  const lints = schedule.triggers.flatMap((trigger) => {
-    if (trigger.kind !== "cron") return []
-    const cron = parseCron(trigger.cron, { timezone, dst, dayMatch: trigger.dayMatch, seed: id })
-    return lintCron(cron, now, endsAt === null ? {} : { until: endsAt.getTime() })
-  })
-  return unanswered(lints, { ...storedChoice(dst), ...choice })
+/** What may not be meant about a schedule that isn't stored, or of many: without what only a store knows. */
+export function lintsOf(schedule: ScheduleView, now: number, answers: DstAnswers = {}): readonly Lint[] {
+  const { endsAt } = schedule
+  const facts = endsAt === null ? {} : { until: endsAt.getTime() }
+  return unanswered(lintsOfSchedule(schedule, now, facts), answers)
 }
 
-export function lintsOfCron(cron: Cron, now: number, choice: DstChoice = {}): readonly Lint[] {
-  return unanswered(lintCron(cron, now), choice)
-}
-
-/** A stored schedule doesn't tell a default from the same value chosen. Any other value was chosen. */
-function storedChoice({ gap, overlap }: ScheduleView["dst"]): DstChoice {
-  return { ...(gap === "after" ? {} : { gap }), ...(overlap === "first" ? {} : { overlap }) }
-}
-
-function unanswered(lints: readonly Lint[], { gap, overlap }: DstChoice): readonly Lint[] {
-  return lints.filter(
-    ({ code }) => !(code === "L04" && gap !== undefined) && !(code === "L05" && overlap !== undefined),
-  )
+export function lintsOfCron(cron: Cron, now: number, answers: DstAnswers = {}): readonly Lint[] {
+  return unanswered(lintCron(cron, now), answers)
 }
 
 /** `--ignore L04,L05`. */

@@ -1,5 +1,6 @@
 import { defineSchedule } from "../../core/definition.ts"
 import type { ScheduleOptions } from "../../core/options.ts"
+import { unanswered } from "../../core/schedule-lints.ts"
 import { unreadOptionsIn } from "../../core/unread-options.ts"
 import type { Client } from "../../scheduler/client.ts"
 import { type ChangedValue, changedValues } from "../../scheduler/schedules/changed-values.ts"
@@ -7,7 +8,7 @@ import { checkPayload, examinePayload } from "../../scheduler/schedules/payload-
 import { changedOptions, type ScheduleChanges } from "../../scheduler/schedules/schedule-options.ts"
 import type { CreateOptions } from "../../scheduler/schedules/steering-options.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
-import { lintsOf, tellLints } from "../checks/lints.ts"
+import { tellLints } from "../checks/lints.ts"
 import { EXIT } from "../exit-codes.ts"
 import { definitionOf, wouldBe } from "../files/view-definition.ts"
 import type { Call } from "../parsing/command.ts"
@@ -43,10 +44,10 @@ export async function createSchedule(call: Call): Promise<undefined> {
       const view = await scheduler.schedules.create(id, { ...create, paused }, { by: io.user })
       if (flags.isOn("dryRun")) {
         hint(call, `Would create ${id}. Nothing was changed.`)
-        return show(call, [view])
+        return show(call, scheduler, [view])
       }
       if (isNew) hint(call, `Made a new store: ${place}`)
-      await show(call, [view])
+      await show(call, scheduler, [view])
       const known = (await tasksOf(loaded?.config ?? {}, call)).map(({ name }) => name)
       await warnIfUnknown(call, scheduler, { task, known })
       nextStep(call, `It runs while \`belfry start\` does. See it happen: belfry run list --schedule ${id}`)
@@ -76,7 +77,7 @@ export async function setSchedules(call: Call): Promise<undefined> {
       shown.push(await changeStored(call, scheduler, change))
       tellChange(call, change, isDry)
     }
-    if (!isDry) await show(call, shown)
+    if (!isDry) await show(call, scheduler, shown)
   })
 }
 
@@ -127,10 +128,10 @@ function changedBy(stored: ScheduleView, changes: ScheduleChanges, { io }: Call)
   return changedValues(definition, defineSchedule(changedOptions(definition, changes), about))
 }
 
-async function show(call: Call, schedules: readonly ScheduleView[]): Promise<undefined> {
+async function show(call: Call, client: Client, schedules: readonly ScheduleView[]): Promise<undefined> {
   await showAll(call, schedules, scheduleRows(call))
   for (const schedule of schedules) {
-    const lints = lintsOf(schedule, call.io.clock.now(), dstFrom(call.flags))
+    const lints = unanswered(await client.schedules.lints(schedule.id), dstFrom(call.flags))
     tellLints(call, lints, schedules.length > 1 ? schedule.id : null)
     if (call.io.isOutTerminal)
       hint(call, `${schedule.id} next: ${nextWords(schedule, call.io.zone, call.io.clock.now())}`)

@@ -1,7 +1,7 @@
 import { parseCron } from "../../core/cron/parse.ts"
 import type { OccurrenceView } from "../../scheduler/schedules/preview.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
-import { lintsOf, tellLints } from "../checks/lints.ts"
+import { tellLints } from "../checks/lints.ts"
 import type { Call } from "../parsing/command.ts"
 import { calendarText } from "../printing/calendar-text.ts"
 import { clockNote } from "../printing/clock-notes.ts"
@@ -37,7 +37,7 @@ export async function nextOfSchedule(call: Call): Promise<undefined> {
       ...nextRows(timezone, io.zone, now),
       record: ({ number, note }) => ({ ...found[number - 1], note: note === "" ? null : note }),
     })
-    tellLints(call, lintsOf(schedule, now))
+    tellLints(call, await scheduler.schedules.lints(schedule.id))
   })
   return undefined
 }

@@ -4,7 +4,7 @@ import type { RunSummaryView, ScheduleView } from "../../scheduler/views.ts"
 import { spanWords } from "../printing/time-words.ts"
 import { allSchedules } from "../session/lookups.ts"
 import type { Io } from "../terminal/io.ts"
-import { ordered } from "../top/schedule-order.ts"
+import { ordered } from "./schedule-order.ts"
 import type { TopRow, TopState } from "./top-keys.ts"
 
 /** What there is, read at one moment. */

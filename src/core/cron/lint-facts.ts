@@ -8,14 +8,7 @@ import { countOf } from "./words.ts"
 
 /** The lints that need to know more than the expression: how its runs go, who else is there, when it ends. */
 export function lintFacts(cron: Cron, now: Instant, facts: LintFacts): readonly (Lint | null)[] {
-  return [
-    lintCrowd(cron, facts),
-    lintDuration(cron, now, facts),
-    lintPayload(facts),
-    lintWorkers(facts),
-    lintCatchUp(facts),
-    lintEnd(cron, now, facts),
-  ]
+  return [lintCrowd(cron, facts), lintDuration(cron, now, facts), lintEnd(cron, now, facts)]
 }
 
 /** Below this a shared minute is no burden worth a word. */
@@ -66,34 +59,6 @@ function shortestGap(cron: Cron, now: Instant): number | null {
   return Number.isFinite(shortest) ? shortest : null
 }
 
-function lintPayload({ payloadProblem }: LintFacts): Lint | null {
-  if (payloadProblem === undefined || payloadProblem === null) return null
-  return {
-    code: "L10",
-    severity: "error",
-    message: `The payload doesn't match the task's schema: ${payloadProblem}`,
-  }
-}
-
-function lintWorkers({ task }: LintFacts): Lint | null {
-  if (task === undefined || task.workersOnline > 0) return null
-  return {
-    code: "L11",
-    severity: "warn",
-    message: `No worker that is online offers task "${task.name}": its runs will wait.`,
-  }
-}
-
-function lintCatchUp({ catchUp }: LintFacts): Lint | null {
-  if (catchUp === undefined || catchUp.windowMs >= catchUp.longestGapMs) return null
-  const { windowMs, longestGapMs } = catchUp
-  return {
-    code: "L13",
-    severity: "warn",
-    message: `Nothing was fired for ${formatDuration(longestGapMs)} lately, but an occurrence more than ${formatDuration(windowMs)} late is dropped: after such a pause it is lost.`,
-  }
-}
-
 const SOON = 30 * DAY
 
 function lintEnd(cron: Cron, now: Instant, facts: LintFacts): Lint | null {
@@ -106,7 +71,7 @@ function lintEnd(cron: Cron, now: Instant, facts: LintFacts): Lint | null {
     endsAt < now
       ? `It ended at ${formatInstant(endsAt)}.`
       : `It ends within 30 days, at ${formatInstant(endsAt)}.`
-  return { code: "L14", severity: "info", message }
+  return { code: "L11", severity: "info", message }
 }
 
 /** A minute-by-minute schedule has 43,200 runs in 30 days; a limit above this isn't worth walking to. */

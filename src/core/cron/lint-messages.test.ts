@@ -157,18 +157,12 @@ const MESSAGES: readonly Message[] = [
   },
   {
     cron: "* * * * * *",
-    facts: { logBytesPerRun: 2_000 },
-    lint: {
-      code: "L12",
-      severity: "info",
-      message:
-        "Makes 86,400 runs on each day it runs: about 4.8 GiB of logs in the next 30 days at their present size.",
-    },
+    lint: { code: "L10", severity: "info", message: "Makes 86,400 runs on each day it runs." },
   },
   {
     cron: "@daily",
     facts: { until: NOW + 40 * DAY, runsLeft: 3 },
-    lint: { code: "L14", severity: "info", message: "It ends within 30 days, at 2026-01-18T00:00:00Z." },
+    lint: { code: "L11", severity: "info", message: "It ends within 30 days, at 2026-01-18T00:00:00Z." },
   },
 ]
 

@@ -17,21 +17,7 @@ export interface Lint {
   readonly fix?: Fix
 }
 
-export type LintCode =
-  | "L01"
-  | "L02"
-  | "L03"
-  | "L04"
-  | "L05"
-  | "L06"
-  | "L07"
-  | "L08"
-  | "L09"
-  | "L10"
-  | "L11"
-  | "L12"
-  | "L13"
-  | "L14"
+export type LintCode = "L01" | "L02" | "L03" | "L04" | "L05" | "L06" | "L07" | "L08" | "L09" | "L10" | "L11"
 
 export interface Fix {
   readonly option: "cron" | "timezone" | "every" | "jitter"
@@ -48,15 +34,7 @@ export interface LintFacts {
     readonly p95Ms: number
     readonly overlap: "skip" | "queue" | "replace" | "allow"
   }
-  /** L10: what the task's schema says against the payload; null if nothing. */
-  readonly payloadProblem?: string | null
   /** L11 */
-  readonly task?: { readonly name: string; readonly workersOnline: number }
-  /** L12 is made without it, but then can't tell the storage. */
-  readonly logBytesPerRun?: number
-  /** L13: how late an occurrence may be and still run, and the longest time lately in which nothing was fired. */
-  readonly catchUp?: { readonly windowMs: number; readonly longestGapMs: number }
-  /** L14 */
   readonly until?: Instant
   readonly runsLeft?: number
 }
@@ -73,12 +51,7 @@ export function lintCron(cron: Cron, now: Instant, facts: LintFacts = {}): Lint[
           lintMissingDays(cron),
           lintZone(cron.zone.name),
         ]
-  return [
-    ...ofExpression,
-    lintFarAway(cron, now),
-    lintFrequency(cron, now, facts.logBytesPerRun),
-    ...lintFacts(cron, now, facts),
-  ]
+  return [...ofExpression, lintFarAway(cron, now), lintFrequency(cron), ...lintFacts(cron, now, facts)]
     .filter((lint) => lint !== null)
     .sort((a, b) => a.code.localeCompare(b.code))
 }

@@ -1,3 +1,4 @@
+import type { Lint } from "../../core/cron/lint.ts"
 import type { When } from "../../core/options.ts"
 import type { ScheduleCounts } from "../../core/schedule-state.ts"
 import type { Listing } from "../listing.ts"
@@ -78,6 +79,9 @@ export interface Schedules {
 
   /** The next occurrences, by the same function that fires them; with `after`, those after that time. */
   preview(id: string, count?: number, options?: { after?: When }): Promise<readonly OccurrenceView[]>
+
+  /** What may not be meant about it, by its expression and by how its runs go. */
+  lints(id: string): Promise<readonly Lint[]>
 
   /** Past occurrences, newest first, each with what became of it and why. */
   occurrences(id: string, page?: LedgerPage): Listing<LedgerEntry>

@@ -1,6 +1,8 @@
 import { type Checked, checked, checkedValue } from "../../core/checked.ts"
+import type { Lint } from "../../core/cron/lint.ts"
 import { COUNT_MAX } from "../../core/limits.ts"
 import type { When } from "../../core/options.ts"
+import { lintsOfSchedule } from "../../core/schedule-lints.ts"
 import type { ScheduleCounts } from "../../core/schedule-state.ts"
 import { move, pause, reschedule, restore, resume, skip, type Why } from "../../core/steer.ts"
 import { type Listing, listing } from "../listing.ts"
@@ -11,6 +13,7 @@ import { type BackfillPlan, doBackfill, planAgain, planBackfill } from "./backfi
 import { deleteSchedule, noSchedule, requireSchedule, type Step, steerSchedule } from "./change-schedule.ts"
 import { createSchedule, putSchedule, updateSchedule } from "./define-schedules.ts"
 import { type LedgerEntry, type LedgerPage, readLedger } from "./ledger.ts"
+import { lintFactsOf } from "./lint-facts.ts"
 import { withEditsPlanned } from "./next-plan.ts"
 import { type OccurrenceView, upcoming } from "./preview.ts"
 import type { ScheduleChanges } from "./schedule-options.ts"
@@ -200,6 +203,15 @@ export class StoredSchedules implements Schedules {
       await requireSchedule(this.#parts.store, scheduleId),
     )
     return upcoming(schedule, await this.#parts.store.now(), { count: limit, after: after ?? null })
+  }
+
+  async lints(id: string): Promise<readonly Lint[]> {
+    const scheduleId = idOf(id, "lints")
+    await this.#parts.ready()
+    const { store } = this.#parts
+    const schedule = await requireSchedule(store, scheduleId)
+    const now = await store.now()
+    return lintsOfSchedule(schedule, now, await lintFactsOf(store, schedule, now))
   }
 
   occurrences(id: string, page: LedgerPage = {}): Listing<LedgerEntry> {

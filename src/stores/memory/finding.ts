@@ -1,7 +1,7 @@
 import type { Run } from "../../core/run.ts"
 import { type RunSummary, summaryOf } from "../../core/run-summary.ts"
 import type { RunFilter, RunPage, Worker } from "../../store/store.ts"
-import type { StateCount } from "../shared/counts.ts"
+import type { StateCount } from "../kit/counts.ts"
 
 export function pageOfWorkers(
   workers: Iterable<Worker>,

@@ -1,8 +1,8 @@
 import type { Instant } from "../../core/instant.ts"
 import type { JournalEntry, NewJournalEntry } from "../../core/journal.ts"
 import type { JournalFilter, JournalPage } from "../../store/store.ts"
-import { jsonText } from "../shared/apart.ts"
-import { isWantedEntry } from "../shared/journal-filter.ts"
+import { jsonText } from "../kit/apart.ts"
+import { isWantedEntry } from "../kit/journal-filter.ts"
 
 export class Journal {
   readonly #entries = new Map<string, JournalEntry>()

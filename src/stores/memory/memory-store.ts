@@ -20,10 +20,10 @@ import type {
   Store,
   TransitionAnswer,
 } from "../../store/store.ts"
-import { eachApart, finite, jsonText, refused, refusedRun } from "../shared/apart.ts"
-import { runCountsOf, scheduleCountsOf } from "../shared/counts.ts"
-import { isSooner } from "../shared/is-sooner.ts"
-import { isWantedSchedule, pageOfSchedules } from "../shared/schedule-pages.ts"
+import { eachApart, finite, jsonText, refused, refusedRun } from "../kit/apart.ts"
+import { runCountsOf, scheduleCountsOf } from "../kit/counts.ts"
+import { isSooner } from "../kit/is-sooner.ts"
+import { isWantedSchedule, pageOfSchedules } from "../kit/schedule-pages.ts"
 import { claimRuns, nextClaimableAt } from "./claiming.ts"
 import { Documents } from "./documents.ts"
 import { pageOfRuns, pageOfWorkers, statesOfRuns } from "./finding.ts"

@@ -27,7 +27,7 @@ import type {
   StoredLogLine,
   Worker,
 } from "../../store/store.ts"
-import { eachApart, jsonText } from "../shared/apart.ts"
+import { eachApart, jsonText } from "../kit/apart.ts"
 import { insertLine } from "./log.ts"
 import { Statistics } from "./statistics.ts"
 import { UnfinishedRuns } from "./unfinished-runs.ts"

@@ -1,6 +1,6 @@
 import type { Kind } from "../../core/checked.ts"
 import { address, integer, objectWith, textLike } from "../../core/kinds.ts"
-import { addressOr } from "../shared/options.ts"
+import { addressOr } from "../kit/options.ts"
 import type { Pool } from "./client.ts"
 
 export interface PostgresOptions extends PostgresLocksOptions {

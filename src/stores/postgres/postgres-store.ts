@@ -1,4 +1,3 @@
-import { BelfryError } from "../../core/errors.ts"
 import type { NewJournalEntry } from "../../core/journal.ts"
 import type { FirePlan } from "../../core/plan.ts"
 import type { NewRun, RunChange } from "../../core/run.ts"
@@ -14,9 +13,10 @@ import type {
   TransactionalStore,
   TransitionAnswer,
 } from "../../store/store.ts"
-import { refused, refusedRun, sendApart } from "../shared/apart.ts"
-import { EndedHints } from "../shared/ended-hints.ts"
-import { newReader } from "../shared/shares.ts"
+import { refused, refusedRun, sendApart } from "../kit/apart.ts"
+import { EndedHints } from "../kit/ended-hints.ts"
+import { OpenOnce } from "../kit/open-once.ts"
+import { newReader } from "../kit/shares.ts"
 import type { Pool, Queryable } from "./client.ts"
 import { Database, type DatabaseOptions, type Runner, type Waiting } from "./database.ts"
 import { migrate } from "./migrations.ts"
@@ -205,16 +205,13 @@ interface Opened {
   readonly ended: EndedHints
 }
 
-/** Opens once, whoever asks first; a failed opening may be tried again, a closed store may not. */
 class Door {
   readonly channel: string
   readonly #makePool: () => Promise<{ pool: Pool; isOurs: boolean }>
   readonly #options: DatabaseOptions
   readonly #waiting: Waiting
-  #opening: Promise<Opened> | null = null
-  #opened: Opened | null = null
+  readonly #once: OpenOnce<Opened>
   #rehearsal: Promise<void> | null = null
-  #isClosed = false
 
   constructor(
     makePool: () => Promise<{ pool: Pool; isOurs: boolean }>,
@@ -224,24 +221,17 @@ class Door {
     this.#makePool = makePool
     this.#options = options
     this.#waiting = waiting
+    this.#once = new OpenOnce(options.where, () => this.#open())
     this.channel = options.schema
   }
 
   opened(): Promise<Opened> {
-    if (this.#isClosed) {
-      const text = `The store on ${this.#options.where} was closed.`
-      return Promise.reject(new BelfryError("BELFRY_STORE_CLOSED", text))
-    }
-    this.#opening ??= this.#open().catch((error) => {
-      this.#opening = null
-      throw error
-    })
-    return this.#opening
+    return this.#once.reach()
   }
 
   /** Not waited for: a hint that is late costs nobody more than a moment. */
   tell(hints: readonly Hint[]): void {
-    const { news, ended } = this.#opened ?? {}
+    const { news, ended } = this.#once.opened ?? {}
     if (hints.includes("ended")) ended?.onEnded()
     const others = hints.filter((hint) => hint !== "ended")
     if (others.length > 0) news?.tell(others)
@@ -249,14 +239,13 @@ class Door {
 
   /** Once, in the background. */
   rehearse(): void {
-    if (this.#opened !== null) this.#rehearsal ??= rehearse(this.#opened.database, () => this.#isClosed)
+    const { opened } = this.#once
+    if (opened !== null) this.#rehearsal ??= rehearse(opened.database, () => this.#once.isClosed)
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true
-    const opened = await this.#opening?.catch(() => null)
-    if (opened === null || opened === undefined) return
-    this.#opening = null
+    const opened = await this.#once.close()
+    if (opened === null) return
     await this.#rehearsal
     opened.ended.close()
     await opened.news.close()
@@ -282,8 +271,7 @@ class Door {
     const news = new News(database, this.#waiting, this.channel)
     const ended = new EndedHints(this.#waiting, () => news.tell(["ended"]))
     session.onEnded = () => ended.onHeard()
-    this.#opened = { pool, isOurs, database, session, news, ended }
-    return this.#opened
+    return { pool, isOurs, database, session, news, ended }
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Instant } from "../../core/instant.ts"
 import { storedJson } from "../../core/json.ts"
 import type { LogLevel, StoredLogLine, Worker } from "../../store/store.ts"
-import { readableWorker } from "../shared/readable-worker.ts"
+import { readableWorker } from "../kit/readable-worker.ts"
 
 /** Rows as statements return them, and the records they stand for. Every value arrives as text: see `Database`. */
 

@@ -1,5 +1,5 @@
 import type { Hint } from "../../store/store.ts"
-import { TOLD } from "../shared/told.ts"
+import { TOLD } from "../kit/told.ts"
 import type { Pool, PoolClient, Queryable, SingleClient } from "./client.ts"
 import { type Database, isAnswered, type Runner, type Waiting } from "./database.ts"
 import type { Row } from "./rows.ts"

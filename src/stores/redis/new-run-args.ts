@@ -1,6 +1,6 @@
 import type { NewRun } from "../../core/run.ts"
 import { concurrencyKeyOf } from "../../core/schedule.ts"
-import { finite, jsonTextOrNull } from "../shared/apart.ts"
+import { finite, jsonTextOrNull } from "../kit/apart.ts"
 import { instantText } from "./instants.ts"
 import { type Args, type Kind, Kinds } from "./kinds.ts"
 import { moreOf } from "./run-rows.ts"
@@ -42,8 +42,8 @@ export class NewRunArgs {
     const key = `${state} ${priority} ${delayMs} ${triggeredBy} ${concurrencyLimit} ${isSingle} ${isTimed} ${names} ${task}`
     return this.#kinds.numberOf(key, (): Kind => {
       const delay = delayMs === null ? "" : finite(delayMs)
-      const head = [state, task, finite(priority), delay, isSingle ? 1 : 0, isTimed ? 1 : 0]
-      const common: Args = ["triggered_by", triggeredBy]
+      const head = [state, task, finite(priority), delay, isSingle ? 1 : 0, isTimed ? 1 : 0, triggeredBy]
+      const common: Args = []
       if (priority !== 0) common.push("priority", priority)
       if (concurrencyLimit !== null) common.push("concurrency_limit", concurrencyLimit)
       if (isSingle) common.push("single", 1)

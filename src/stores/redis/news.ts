@@ -1,5 +1,5 @@
 import type { Hint } from "../../store/store.ts"
-import { TOLD } from "../shared/told.ts"
+import { TOLD } from "../kit/told.ts"
 import type { RedisClient, RedisOptions, Waiting } from "./client.ts"
 import type { Connection } from "./connection.ts"
 import { KEYS } from "./lua/keys.ts"

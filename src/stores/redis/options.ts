@@ -1,6 +1,6 @@
 import type { Kind } from "../../core/checked.ts"
 import { callback, objectWith, text } from "../../core/kinds.ts"
-import { addressOr } from "../shared/options.ts"
+import { addressOr } from "../kit/options.ts"
 import type { RedisClient } from "./client.ts"
 import type { LockClient } from "./locks.ts"
 

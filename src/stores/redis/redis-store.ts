@@ -1,11 +1,11 @@
-import { BelfryError } from "../../core/errors.ts"
 import { isFinished, type RunChange } from "../../core/run.ts"
 import { noRunCounts } from "../../core/run-states.ts"
 import { noScheduleCounts } from "../../core/schedule-state.ts"
 import type { LogLine, Store } from "../../store/store.ts"
-import { refused, refusedRun, sendApart } from "../shared/apart.ts"
-import { EndedHints } from "../shared/ended-hints.ts"
-import { newReader } from "../shared/shares.ts"
+import { refused, refusedRun, sendApart } from "../kit/apart.ts"
+import { EndedHints } from "../kit/ended-hints.ts"
+import { OpenOnce } from "../kit/open-once.ts"
+import { newReader } from "../kit/shares.ts"
 import type { RedisClient, RedisOptions, Waiting } from "./client.ts"
 import { Connection } from "./connection.ts"
 import { KEYS } from "./lua/keys.ts"
@@ -42,30 +42,36 @@ export function createRedisStore(
   options: RedisOptions,
   waiting: Waiting,
 ): Store {
-  const door = new Door(makeClient, options, waiting)
+  const door = new OpenOnce(options.where, () => open(makeClient, options, waiting))
   const reader = newReader(waiting.random())
-  const reach = async () => (await door.opened()).connection
+  const reach = async () => (await door.reach()).connection
   return {
     async open() {
-      await door.opened()
+      await door.reach()
     },
-    close: () => door.close(),
+    async close() {
+      const opened = await door.close()
+      if (opened === null) return
+      opened.ended.close()
+      opened.news.close()
+      leave(opened)
+    },
     now: async () => (await reach()).run<number>(NOW, []),
     async listen(onHint) {
-      const { news } = await door.opened()
+      const { news } = await door.reach()
       const stop = await news.listen(onHint)
       return async () => stop()
     },
 
     async putSchedule(schedule, ifVersion, entry) {
-      const { connection, memory } = await door.opened()
+      const { connection, memory } = await door.reach()
       const swap = await putSchedule(connection, schedule, ifVersion, entry)
       if (swap.outcome === "done") memory.saw(swap.version)
       return swap
     },
-    dueSchedules: async (request) => dueSchedules(await door.opened(), reader, request),
+    dueSchedules: async (request) => dueSchedules(await door.reach(), reader, request),
     async fire(plans) {
-      const { connection, memory } = await door.opened()
+      const { connection, memory } = await door.reach()
       const before = memory.version
       const answers = await sendApart(plans, (some) => firePlans(connection, some), refused)
       memory.saw(before + answers.filter(({ outcome }) => outcome === "done").length)
@@ -83,11 +89,11 @@ export function createRedisStore(
       return claimed
     },
     async heartbeat(heartbeat) {
-      const { connection, memory } = await door.opened()
+      const { connection, memory } = await door.reach()
       return beat(connection, memory, heartbeat)
     },
     async transition(changes) {
-      const { connection, ended } = await door.opened()
+      const { connection, ended } = await door.reach()
       const answers = await sendApart(changes, (some) => changeRuns(connection, some), refused)
       const isEnd = ({ state }: RunChange, index: number) =>
         isFinished(state) && answers[index]!.outcome === "done"
@@ -112,7 +118,7 @@ export function createRedisStore(
     readLogs: async (page) => readLines(await reach(), page),
 
     async putDocument(document, ifVersion, entry) {
-      const { connection, memory } = await door.opened()
+      const { connection, memory } = await door.reach()
       const swap = await putDocument(connection, document, ifVersion, entry)
       if (swap.outcome === "done") memory.saw(swap.version)
       return swap
@@ -149,68 +155,31 @@ interface Opened {
   readonly ended: EndedHints
 }
 
-/** Opens once, whoever asks first; a failed opening may be tried again, a closed store may not. */
-class Door {
-  readonly #makeClient: () => Promise<{ client: RedisClient; isOurs: boolean }>
-  readonly #options: RedisOptions
-  readonly #waiting: Waiting
-  #opening: Promise<Opened> | null = null
-  #isClosed = false
-
-  constructor(
-    makeClient: () => Promise<{ client: RedisClient; isOurs: boolean }>,
-    options: RedisOptions,
-    waiting: Waiting,
-  ) {
-    this.#makeClient = makeClient
-    this.#options = options
-    this.#waiting = waiting
+async function open(
+  makeClient: () => Promise<{ client: RedisClient; isOurs: boolean }>,
+  options: RedisOptions,
+  waiting: Waiting,
+): Promise<Opened> {
+  const { client, isOurs } = await makeClient()
+  const connection = new Connection(client, isOurs, options, waiting)
+  client.on("error", connection.onError)
+  const news = new News(client, connection, options, waiting)
+  const memory = new Memory(connection, () => news.tell("forgotten"))
+  try {
+    await examine(connection, client, options)
+    await memory.look()
+  } catch (error) {
+    leave({ client, isOurs, connection })
+    throw error
   }
-
-  opened(): Promise<Opened> {
-    if (this.#isClosed) {
-      const text = `The store on ${this.#options.where} was closed.`
-      return Promise.reject(new BelfryError("BELFRY_STORE_CLOSED", text))
-    }
-    this.#opening ??= this.#open().catch((error) => {
-      this.#opening = null
-      throw error
-    })
-    return this.#opening
-  }
-
-  async close(): Promise<void> {
-    this.#isClosed = true
-    const opened = await this.#opening?.catch(() => null)
-    if (opened === null || opened === undefined) return
-    this.#opening = null
-    opened.ended.close()
-    opened.news.close()
-    leave(opened)
-  }
-
-  async #open(): Promise<Opened> {
-    const { client, isOurs } = await this.#makeClient()
-    const connection = new Connection(client, isOurs, this.#options, this.#waiting)
-    client.on("error", connection.onError)
-    const news = new News(client, connection, this.#options, this.#waiting)
-    const memory = new Memory(connection, () => news.tell("forgotten"))
-    try {
-      await examine(connection, client, this.#options)
-      await memory.look()
-    } catch (error) {
-      leave({ client, isOurs, connection })
-      throw error
-    }
-    // From now on another connection, or a script that the server ought to know, may mean another server.
-    news.onConnected = memory.glance
-    // Beside everything else: with a million runs it takes seconds, and until then only lists are short of some.
-    void completeLists(connection).catch(() => undefined)
-    connection.onStranger = memory.glance
-    const ended = new EndedHints(this.#waiting, () => news.publish("ended"))
-    news.onEnded = () => ended.onHeard()
-    return { client, isOurs, connection, memory, news, ended }
-  }
+  // From now on another connection, or a script that the server ought to know, may mean another server.
+  news.onConnected = memory.glance
+  // Beside everything else: with a million runs it takes seconds, and until then only lists are short of some.
+  void completeLists(connection).catch(() => undefined)
+  connection.onStranger = memory.glance
+  const ended = new EndedHints(waiting, () => news.publish("ended"))
+  news.onEnded = () => ended.onHeard()
+  return { client, isOurs, connection, memory, news, ended }
 }
 
 /** What is somebody else's goes on. */

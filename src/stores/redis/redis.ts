@@ -2,7 +2,7 @@ import { checked, checkedValue } from "../../core/checked.ts"
 import type { LockBackend } from "../../lock/backend.ts"
 import { systemClock } from "../../runtime/clock.ts"
 import type { Store } from "../../store/store.ts"
-import { storeDoor } from "../shared/options.ts"
+import { storeDoor } from "../kit/options.ts"
 import type { RedisClient } from "./client.ts"
 import { createRedisLocks, type LockClient } from "./locks.ts"
 import {

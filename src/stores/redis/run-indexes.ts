@@ -1,4 +1,4 @@
-import { type Run, type RunState, UNFINISHED } from "../../core/run.ts"
+import { type Run, type RunState, type TriggeredBy, UNFINISHED } from "../../core/run.ts"
 import { concurrencyKeyOf } from "../../core/schedule.ts"
 import type { RunFilter, RunPage } from "../../store/store.ts"
 
@@ -20,7 +20,7 @@ const ORDERED_BY = {
 
 /** The narrowest that hold, in the order asked for, all that the filter can match. */
 export function indexesFor(
-  { scheduleId, parentId, workerId, task, states, concurrencyKey }: RunFilter,
+  { scheduleId, parentId, workerId, task, states, triggeredBy, concurrencyKey }: RunFilter,
   orderBy: InstantOrder,
 ): readonly RunIndex[] {
   const isUnfinished = states?.every((state) => UNFINISHED.includes(state)) ?? false
@@ -46,6 +46,14 @@ export function indexesFor(
   if (orderBy === "createdAt" && states?.every((state) => UNUSUAL.includes(state))) {
     return states.map((state) => ({ kind: `:history:${state}`, name: "", orderedBy, singleKey: null }))
   }
+  if (orderBy === "createdAt" && triggeredBy?.every((way) => RARELY_TRIGGERED_BY.includes(way))) {
+    return triggeredBy.map((way) => ({
+      kind: ":history:triggered-by:",
+      name: way,
+      orderedBy,
+      singleKey: null,
+    }))
+  }
   if (orderBy === "createdAt" && task !== undefined) {
     return [{ kind: ":history:task:", name: task, orderedBy, singleKey: null }]
   }
@@ -53,6 +61,9 @@ export function indexesFor(
 }
 
 type InstantOrder = Exclude<RunPage["orderBy"], "id">
+
+/** Of each of these there is a set. */
+export const RARELY_TRIGGERED_BY: readonly TriggeredBy[] = ["manual", "backfill", "catchup"]
 
 const UNUSUAL: readonly RunState[] = ["failed", "cancelled", "skipped"]
 

@@ -1,12 +1,12 @@
 import { dirname } from "node:path"
 import { BelfryError } from "../../core/errors.ts"
 import type { Instant } from "../../core/instant.ts"
-import { readingAnyNumber } from "./any-number.ts"
-import type { Database, Driver, Statement, Value } from "./driver.ts"
+import type { Database, Driver } from "./driver.ts"
 import { faultOf, isBusy } from "./faults.ts"
 import { assertLocal } from "./file-system.ts"
 import { migrate } from "./migrations.ts"
 import { OpenFile } from "./open-file.ts"
+import { Prepared } from "./prepared.ts"
 
 /** The store's own waiting: a timer, and what it is measured by. The system's clock fits; so does a test's. */
 export interface Waiting {
@@ -40,18 +40,14 @@ const WAL_KEPT_BYTES = CHECKPOINT_PAGES * 4_096
 /** The upper pages of every index stay in memory, instead of SQLite's 2 MB. */
 const CACHE_KIB = 32 * 1024
 
-const NOW = "select cast(round(unixepoch('subsec') * 1000) as integer) as now"
-
 /** Kept from being closed by the garbage collector. */
 const abandoned: Database[] = []
 
-/** One connection to the file, with its statements prepared once. Each transaction is one synchronous function. */
-export class Connection {
+/** One connection to the file. Each transaction is one synchronous function. */
+export class Connection extends Prepared {
   readonly #database: Database
   readonly #options: ConnectionOptions
   readonly #waiting: Waiting
-  readonly #statements = new Map<string, Statement>()
-  readonly #listings = new Map<string, Statement>()
   #file: OpenFile | null = null
   #isClosed = false
 
@@ -75,35 +71,10 @@ export class Connection {
   }
 
   private constructor(database: Database, options: ConnectionOptions, waiting: Waiting) {
+    super(database)
     this.#database = database
     this.#options = options
     this.#waiting = waiting
-  }
-
-  /** Node's SQLite costs ten times a seek to prepare a statement, so each text is prepared once. */
-  prepare(sql: string): Statement {
-    let statement = this.#statements.get(sql)
-    if (statement === undefined) {
-      statement = readingAnyNumber(this.#database.prepare(sql))
-      this.#statements.set(sql, statement)
-    }
-    return statement
-  }
-
-  /** Wide rows, as lists. */
-  rows<Row>(sql: string, values: readonly Value[]): readonly Row[] {
-    let statement = this.#listings.get(sql)
-    if (statement === undefined) {
-      statement = readingAnyNumber(this.#database.prepare(sql))
-      statement.setReturnArrays(true)
-      this.#listings.set(sql, statement)
-    }
-    return statement.all(...values) as Row[]
-  }
-
-  /** The host's clock, as SQLite reads it. */
-  now(): Instant {
-    return (this.prepare(NOW).get() as { now: number }).now
   }
 
   /** Everything read in it is of one moment. Readers wait for nobody: the write-ahead log keeps what they see. */
@@ -150,8 +121,7 @@ export class Connection {
     } catch {
       // A checkpoint is housekeeping: what is committed is safe in the log, and the next to open the file reads it there.
     } finally {
-      this.#statements.clear()
-      this.#listings.clear()
+      this.forget()
       this.#database.close()
     }
   }

@@ -1,5 +1,5 @@
 import type { Hint } from "../../store/store.ts"
-import { TOLD } from "../shared/told.ts"
+import { TOLD } from "../kit/told.ts"
 import type { Connection, Waiting } from "./connection.ts"
 import { type News, readNews } from "./statements/news.ts"
 

@@ -14,8 +14,8 @@ import {
 import { assertSoundRun } from "../../core/sound.ts"
 import { unreadableRun } from "../../core/unreadable.ts"
 import type { LogLevel, StoredLogLine, Worker } from "../../store/store.ts"
-import { finite, jsonText, unreadableBecause } from "../shared/apart.ts"
-import { readableWorker } from "../shared/readable-worker.ts"
+import { finite, jsonText, unreadableBecause } from "../kit/apart.ts"
+import { readableWorker } from "../kit/readable-worker.ts"
 import type { Value } from "./driver.ts"
 
 /** Rows as the tables have them, and the records they stand for. */

@@ -1,43 +1,12 @@
-import { BelfryError } from "../../core/errors.ts"
-import type { Instant } from "../../core/instant.ts"
-import type { NewJournalEntry } from "../../core/journal.ts"
-import type { FirePlan } from "../../core/plan.ts"
-import type { NewRun, RunChange } from "../../core/run.ts"
-import { noRunCounts } from "../../core/run-states.ts"
-import { noScheduleCounts } from "../../core/schedule-state.ts"
-import type {
-  AppendAnswer,
-  Claimed,
-  ClaimRequest,
-  EnqueueAnswer,
-  FireAnswer,
-  Hint,
-  LogLine,
-  Pruned,
-  PruneRequest,
-  Store,
-  TransitionAnswer,
-} from "../../store/store.ts"
-import { refused, refusedRun, sendApart } from "../shared/apart.ts"
-import { newReader } from "../shared/shares.ts"
+import type { Store, TransactionalStore } from "../../store/store.ts"
+import { OpenOnce } from "../kit/open-once.ts"
 import { Connection, type ConnectionOptions, type Waiting } from "./connection.ts"
 import { type Driver, loadDriver } from "./driver.ts"
 import { Hints } from "./hints.ts"
-import { claimRuns, isAnythingDue, nextClaimableAt, readQueues } from "./statements/claiming.ts"
-import { findDocuments, putDocument } from "./statements/documents.ts"
-import { dueNothing, dueSchedules } from "./statements/due.ts"
-import { enqueueRun } from "./statements/enqueuing.ts"
-import { countRuns, findRuns, findWorkers, readRuns } from "./statements/finding.ts"
-import { countSchedules, findSchedules } from "./statements/finding-schedules.ts"
-import { firePlans } from "./statements/firing.ts"
-import { beat } from "./statements/heartbeat.ts"
-import { addEntry, pruneJournal, readJournal } from "./statements/journal.ts"
-import { appendLines, readLines } from "./statements/logs.ts"
-import { addNews } from "./statements/news.ts"
-import { FROM_THE_OLDEST, type Place, pruneRuns, pruneWorkers } from "./statements/pruning.ts"
-import { putSchedule } from "./statements/schedules.ts"
-import { pruneStatistics, summarise } from "./statements/statistics.ts"
-import { changeRuns } from "./statements/transition.ts"
+import { operations } from "./operations.ts"
+import { type SqliteTransaction, Transaction } from "./transaction.ts"
+
+export type SqliteStore = TransactionalStore<SqliteTransaction>
 
 /**
  * Everything in one file, for the processes of one host. SQLite has one write lock for the whole file, so each write is one
@@ -47,200 +16,53 @@ export function createSqliteStore(
   options: ConnectionOptions,
   waiting: Waiting,
   load: () => Promise<Driver> = loadDriver,
-): Store {
-  const door = new Door(options, waiting, load)
+): SqliteStore {
+  const door = new OpenOnce(options.path, async () => Connection.open(await load(), options, waiting))
   const hints = new Hints(waiting, () => door.opened)
-  const reader = newReader(waiting.random())
-
-  /** A write, and what it is worth telling: to other processes with the commit, to this one after it. */
-  async function tell<T>(
-    work: (connection: Connection, now: Instant) => { answer: T; news: readonly Hint[] },
-  ): Promise<T> {
-    const connection = await door.connection()
-    const { answer, news } = await connection.write((now) => {
-      const done = work(connection, now)
-      if (done.news.length > 0) addNews(connection, done.news)
-      return done
-    })
-    hints.tell(news)
-    return answer
-  }
-
-  async function write<T>(work: (connection: Connection, now: Instant) => T): Promise<T> {
-    const connection = await door.connection()
-    return connection.write((now) => work(connection, now))
-  }
-
-  const fire = (plans: readonly FirePlan[]): Promise<readonly FireAnswer[]> =>
-    tell((connection, now) => {
-      const { answers, news } = firePlans(connection, plans, now)
-      return { answer: answers, news }
-    })
-
-  const enqueue = (runs: readonly NewRun[]): Promise<readonly EnqueueAnswer[]> =>
-    tell((connection, now) => {
-      const answer = runs.map((run) => enqueueRun(connection, run, now))
-      return { answer, news: answer.some(({ outcome }) => outcome === "created") ? ["runs"] : [] }
-    })
-
-  const transition = (changes: readonly RunChange[]): Promise<readonly TransitionAnswer[]> =>
-    tell((connection, now) => {
-      const { answers, news } = changeRuns(connection, changes, now)
-      return { answer: answers, news }
-    })
-
-  const append = (lines: readonly LogLine[]): Promise<readonly null[]> =>
-    write((connection, now) => {
-      appendLines(connection, lines, now)
-      return []
-    })
-
-  const appendEntries = (entries: readonly NewJournalEntry[]): Promise<readonly AppendAnswer[]> =>
-    write((connection, now) => {
-      for (const entry of entries) addEntry(connection, entry, now)
-      return entries.map(() => ({ outcome: "done" }))
-    })
-
-  async function read<T>(work: (connection: Connection, now: Instant) => T): Promise<T> {
-    const connection = await door.connection()
-    return connection.read((now) => work(connection, now))
-  }
-
   return {
     async open() {
-      await door.connection()
+      await door.reach()
     },
     async close() {
       hints.close()
-      await door.close()
+      const connection = await door.close()
+      connection?.close()
     },
-    now: () => read((_, now) => now),
     async listen(onHint) {
-      await door.connection()
+      await door.reach()
       const stop = hints.listen(onHint)
       return async () => stop()
     },
-
-    putSchedule: (schedule, ifVersion, entry) =>
-      tell((connection, now) => {
-        const answer = putSchedule(connection, schedule, { ifVersion, entry, now })
-        return { answer, news: answer.outcome === "done" ? ["schedules"] : [] }
-      }),
-    async dueSchedules(request) {
-      const nothing = await read((connection, now) => dueNothing(connection, request, { reader, now }))
-      if (nothing !== null) return nothing
-      const connection = await door.connection()
-      return connection.note((now) => dueSchedules(connection, request, { reader, now }))
-    },
-    fire: (plans) => sendApart(plans, fire, refused),
-
-    enqueue: (runs) => sendApart(runs, enqueue, refusedRun),
-    async claim(request) {
-      const idle = await read((connection, now) => claimNothing(connection, request, now))
-      return idle ?? write((connection, now) => claimRuns(connection, request, now))
-    },
-    heartbeat: (heartbeat) => write((connection, now) => beat(connection, heartbeat, now)),
-    transition: (changes) => sendApart(changes, transition, refused),
-    prune: (request) => prune(write, request),
-
-    async appendLogs(lines) {
-      await sendApart(lines, append, () => null)
-    },
-    readLogs: (page) => read((connection) => readLines(connection, page)),
-
-    putDocument: (document, ifVersion, entry) =>
-      tell((connection, now) => {
-        const answer = putDocument(connection, document, { ifVersion, entry, now })
-        return { answer, news: answer.outcome === "done" ? ["documents"] : [] }
-      }),
-    findDocuments: (filter, page) => read((connection) => findDocuments(connection, filter, page)),
-    appendJournal: (entries) => sendApart(entries, appendEntries, refused),
-    readJournal: (filter, page) => read((connection) => readJournal(connection, filter, page)),
-
-    findSchedules: (filter, page) => read((connection, now) => findSchedules(connection, filter, page, now)),
-    findRuns: (filter, page) => read((connection) => findRuns(connection, filter, page)),
-    readRuns: (ids) => read((connection) => readRuns(connection, ids)),
-    count: ({ runs, schedules, limit }) =>
-      read((connection, now) => ({
-        runs: runs === undefined ? noRunCounts() : countRuns(connection, runs, limit),
-        schedules:
-          schedules === undefined ? noScheduleCounts() : countSchedules(connection, schedules, limit, now),
-      })),
-    summarise: (request) => read((connection, now) => summarise(connection, request, now)),
-    findWorkers: (page) => read((connection) => findWorkers(connection, page)),
+    ...operations({
+      random: () => waiting.random(),
+      async read(work) {
+        const connection = await door.reach()
+        return connection.read((now) => work(connection, now))
+      },
+      async write(work) {
+        const connection = await door.reach()
+        return connection.write((now) => work(connection, now))
+      },
+      async note(work) {
+        const connection = await door.reach()
+        return connection.note((now) => work(connection, now))
+      },
+      told: (news) => hints.tell(news),
+    }),
+    within: (transaction) => within(new Transaction(transaction, options.path), () => door.reach(), waiting),
   }
 }
 
-/** The answer where nothing is due, which needs no lock: idle workers are in nobody's way. Null if something is. */
-function claimNothing(connection: Connection, request: ClaimRequest, now: Instant): Claimed | null {
-  const queues = readQueues(connection, request, now)
-  if (isAnythingDue(queues, now)) return null
-  return { now, runs: [], nextClaimableAt: nextClaimableAt(queues) }
-}
-
-/** A bite at a time: between two of them others write, and this process's event loop turns. */
-async function prune(
-  write: <T>(work: (connection: Connection, now: Instant) => T) => Promise<T>,
-  request: PruneRequest,
-): Promise<Pruned> {
-  const workers = await write((connection, now) => pruneWorkers(connection, request, now))
-  const entries = await write((connection, now) => pruneJournal(connection, request, now))
-  const buckets = await write((connection, now) => pruneStatistics(connection, request.limit, now))
-  let runs = 0
-  for (let place: Place | null = FROM_THE_OLDEST; place !== null && runs < request.limit; ) {
-    const from: Place = place
-    const bite = await write((connection, now) =>
-      pruneRuns(connection, request, from, request.limit - runs, now),
-    )
-    runs += bite.runs
-    place = bite.next
-    await new Promise((resolve) => setImmediate(resolve))
+/** Who listens hears of it when the file has changed, with the commit. */
+function within(transaction: Transaction, opened: () => Promise<unknown>, { random }: Waiting): Store {
+  const work: Transaction["work"] = async (each) => {
+    await opened()
+    return transaction.work(each)
   }
-  return { runs, workers, entries, buckets }
-}
-
-/** Opens the file once, however many ask at once; after a fault it is tried again, after `close` never. */
-class Door {
-  readonly #options: ConnectionOptions
-  readonly #waiting: Waiting
-  readonly #load: () => Promise<Driver>
-  #opening: Promise<Connection> | null = null
-  #isClosed = false
-  /** The connection, if it is open now. */
-  opened: Connection | null = null
-
-  constructor(options: ConnectionOptions, waiting: Waiting, load: () => Promise<Driver>) {
-    this.#options = options
-    this.#waiting = waiting
-    this.#load = load
-  }
-
-  async connection(): Promise<Connection> {
-    if (this.#isClosed) {
-      throw new BelfryError("BELFRY_STORE_CLOSED", `The store on ${this.#options.path} was closed.`)
-    }
-    this.#opening ??= this.#open()
-    return this.#opening
-  }
-
-  async #open(): Promise<Connection> {
-    try {
-      const connection = await Connection.open(await this.#load(), this.#options, this.#waiting)
-      this.opened = connection
-      return connection
-    } catch (error) {
-      this.#opening = null
-      throw error
-    }
-  }
-
-  async close(): Promise<void> {
-    this.#isClosed = true
-    const opening = this.#opening
-    this.#opening = null
-    // One that couldn't be opened has nothing to close.
-    const connection = await opening?.catch(() => null)
-    this.opened = null
-    connection?.close()
+  return {
+    open: async () => undefined,
+    close: async () => undefined,
+    listen: async () => async () => undefined,
+    ...operations({ random, read: work, write: work, note: work, told: () => undefined }),
   }
 }

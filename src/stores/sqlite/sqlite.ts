@@ -1,15 +1,14 @@
 import { checked, checkedValue, checkNothingElse } from "../../core/checked.ts"
 import type { LockBackend } from "../../lock/backend.ts"
 import { systemClock } from "../../runtime/clock.ts"
-import type { Store } from "../../store/store.ts"
-import { storeDoor } from "../shared/options.ts"
+import { storeDoor } from "../kit/options.ts"
 import { createSqliteLocks } from "./locks.ts"
 import { SQLITE_OPTIONS, SQLITE_PATH, type SqliteOptions } from "./options.ts"
-import { createSqliteStore } from "./sqlite-store.ts"
+import { createSqliteStore, type SqliteStore } from "./sqlite-store.ts"
 
 /** A store in one file, for any number of processes on this host: the embedded default, with nothing to set up. */
-export function sqlite(options: string | SqliteOptions): Store
-export function sqlite(options: string | SqliteOptions, ...others: readonly unknown[]): Store {
+export function sqlite(options: string | SqliteOptions): SqliteStore
+export function sqlite(options: string | SqliteOptions, ...others: readonly unknown[]): SqliteStore {
   checkNothingElse(others, "sqlite() takes one argument: sqlite({ path, durability })")
   const given = checked(
     typeof options === "string" ? { path: options } : options,

@@ -1,6 +1,6 @@
 import type { Schedule, ScheduleFilter, SchedulePage, Store } from "belfry/store"
 import { OVERDUE_AFTER_MS, type ScheduleState, scheduleStateOf } from "../../../src/core/schedule-state.ts"
-import { isWantedSchedule, pageOfSchedules } from "../../../src/stores/shared/schedule-pages.ts"
+import { isWantedSchedule, pageOfSchedules } from "../../../src/stores/kit/schedule-pages.ts"
 import { type Bug, broken } from "./breaking.ts"
 
 /** Finds among all schedules, in its own way. */

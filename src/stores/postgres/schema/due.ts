@@ -5,7 +5,7 @@ import {
   SHARE_MS_EACH,
   SHARES,
   SHARES_BESIDE_OTHERS,
-} from "../../shared/shares.ts"
+} from "../../kit/shares.ts"
 import { CLOCK, ms } from "../rows.ts"
 import { countsOf, SCHEDULE_TYPES, scheduleColumns } from "../schedule-rows.ts"
 import { engineFunction } from "./engine-function.ts"

@@ -2,7 +2,7 @@ import { KINDS } from "./kinds.ts"
 
 /**
  * Adds new runs. The head of their kind is the state, the task, the priority, a delay or '', whether they hold their schedule's key
- * alone, and whether an instant to wait for follows their ids. Only what is there is sent, and goes into the hash as it is.
+ * alone, whether an instant to wait for follows their ids, and who triggered them. Only what is there is sent, and goes into the hash as it is.
  * Needs `RUNS` before it.
  */
 export const NEW_RUNS = `${KINDS}
@@ -11,19 +11,19 @@ local now_text, now_read = whole(now), rfc_3339(now)
 
 -- A kind is also the record of the run that is being added.
 local function read_new_kind(at)
-  local state, task = ARGV[at], ARGV[at + 1]
-  local fields = { 'state', state, 'created_at', now_read, 'task', task }
+  local state, task, triggered_by = ARGV[at], ARGV[at + 1], ARGV[at + 6]
+  local fields = { 'state', state, 'created_at', now_read, 'task', task, 'triggered_by', triggered_by }
   if state ~= 'pending' then
-    fields[7], fields[8] = 'completed_at', now_read
+    fields[9], fields[10] = 'completed_at', now_read
   end
   return {
     state = state, task = task, priority = ARGV[at + 2], delay = ARGV[at + 3], is_single = ARGV[at + 4] == '1',
-    is_timed = ARGV[at + 5] == '1', created_at = now_text, fields = fields,
+    is_timed = ARGV[at + 5] == '1', triggered_by = triggered_by, created_at = now_text, fields = fields,
   }
 end
 
 local function read_new_kinds(at)
-  return read_kinds(at, 6, read_new_kind)
+  return read_kinds(at, 7, read_new_kind)
 end
 
 local some_are_stored, added, live_keys = false, {}, {}

@@ -1,4 +1,5 @@
 import { concurrencyKeyOf } from "../../../core/schedule.ts"
+import { RARELY_TRIGGERED_BY } from "../run-indexes.ts"
 import { COUNTING } from "./counting.ts"
 import { INSTANTS } from "./instants.ts"
 import { KEYS } from "./keys.ts"
@@ -14,8 +15,9 @@ local RUNS, LIVE = prefix .. ':runs:', prefix .. ':live'
 local ALL_UNFINISHED, UNFINISHED = prefix .. ':unfinished', prefix .. ':unfinished:'
 local CREATED, SCHEDULED, COMPLETED = prefix .. ':history:created', prefix .. ':history:scheduled', prefix .. ':history:completed'
 local CREATED_OF, SCHEDULED_OF, COMPLETED_OF = CREATED .. ':', SCHEDULED .. ':', COMPLETED .. ':'
--- All runs by id; those of a task, those that are a part of another, and those that are running, by their creation.
+-- All runs by id; those of a task, those that are a part of another, those that are running, and those by hand, by their creation.
 local RUN_IDS, OF_TASK, CHILDREN, ALL_RUNNING = prefix .. ':run-ids', prefix .. ':history:task:', prefix .. ':children:', prefix .. ':running-runs'
+local TRIGGERED_BY = prefix .. ':history:triggered-by:'
 
 local OWN_KEY = '${concurrencyKeyOf("")}'
 
@@ -202,6 +204,9 @@ local function count_run(run, change)
   end
 end
 
+-- Most runs are triggered by schedules and programs. Of those that aren't there is a list for each way.
+local is_rare = { ${RARELY_TRIGGERED_BY.map((way) => `${way} = true`).join(", ")} }
+
 -- Lists that a run is in for as long as it is stored.
 local function list_run(id, run)
   put(CREATED, id, run.created_at)
@@ -213,6 +218,9 @@ local function list_run(id, run)
   if run.parent_id then
     put(CHILDREN .. run.parent_id, id, run.created_at)
   end
+  if is_rare[run.triggered_by] then
+    put(TRIGGERED_BY .. run.triggered_by, id, run.created_at)
+  end
 end
 
 local function unlist_run(id, run)
@@ -222,9 +230,12 @@ local function unlist_run(id, run)
   if run.scheduled_for then
     take(SCHEDULED, id)
   end
-  local parent = call('HGET', RUNS .. id, 'parent_id')
-  if parent then
-    take(CHILDREN .. parent, id)
+  local fields = fields_in(RUNS .. id, 'parent_id', 'triggered_by')
+  if fields[1] then
+    take(CHILDREN .. fields[1], id)
+  end
+  if is_rare[fields[2]] then
+    take(TRIGGERED_BY .. fields[2], id)
   end
 end
 

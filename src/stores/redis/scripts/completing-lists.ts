@@ -4,7 +4,7 @@ import { RUNS } from "../lua/runs.ts"
 import { marked, scriptOf } from "../script.ts"
 
 /**
- * The first version of Belfry kept no lists of runs by id, by task, by parent, and of those that are running. While it works on the same
+ * The first version of Belfry kept no lists of runs by id, by task, by parent, of those by hand, and of those that are running. While it works on the same
  * keys during a deploy, runs of its making are missing there, and runs that it pruned are left there.
  */
 
@@ -20,9 +20,9 @@ const ADD = scriptOf(
 local places = call('ZRANGE', CREATED, ARGV[1], ARGV[1] + ARGV[2] - 1, 'WITHSCORES')
 for at = 1, #places, 2 do
   local id, created_at = places[at], places[at + 1]
-  local fields = fields_in(RUNS .. id, 'task', 'parent_id', 'state')
+  local fields = fields_in(RUNS .. id, 'task', 'parent_id', 'state', 'triggered_by')
   if fields[1] then
-    list_run(id, { task = fields[1], parent_id = fields[2], created_at = created_at })
+    list_run(id, { task = fields[1], parent_id = fields[2], triggered_by = fields[4], created_at = created_at })
     if fields[3] == 'running' then
       put(ALL_RUNNING, id, created_at)
     end

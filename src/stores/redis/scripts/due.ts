@@ -11,7 +11,7 @@ import {
   SHARE_MS,
   SHARE_MS_EACH,
   SHARES_BESIDE_OTHERS,
-} from "../../shared/shares.ts"
+} from "../../kit/shares.ts"
 import type { Connection } from "../connection.ts"
 import { instantIn } from "../instants.ts"
 import { FACTS } from "../lua/facts.ts"

@@ -1,9 +1,10 @@
 import type { Schedule } from "../../../core/schedule.ts"
 import type { ScheduleCounts } from "../../../core/schedule-state.ts"
 import type { ScheduleFilter, SchedulePage } from "../../../store/store.ts"
-import { scheduleCountsOf } from "../../shared/counts.ts"
-import { lowerCase, pageOfPlaces, pageOfSchedules } from "../../shared/schedule-pages.ts"
+import { scheduleCountsOf } from "../../kit/counts.ts"
+import { lowerCase, pageOfPlaces, pageOfSchedules, type SchedulePlace } from "../../kit/schedule-pages.ts"
 import type { Connection, Reply } from "../connection.ts"
+import { instantIn } from "../instants.ts"
 import { INSTANTS } from "../lua/instants.ts"
 import { KEYS } from "../lua/keys.ts"
 import { SCHEDULES } from "../lua/schedules.ts"
@@ -33,34 +34,44 @@ end
 
 const READ = scriptOf(KEYS, SCHEDULES, READING, "return read_schedules(ARGV)")
 
-// In the order of ids they are read at once; in any other, first their places; in none, only their states.
+// In the order of ids they are read at once; in any other, first their places; in none, only how many are in each state. Answers
+// the last id looked at, too: as soon as enough are found, no more are looked at.
 const CHOOSING = `
-local function choose(ids, wanted)
-  local found = {}
+local function choose(ids, wanted, most)
+  local found, last, counts = {}, false, {}
   for _, id in ipairs(ids) do
-    if is_wanted(id, wanted) then
-      if wanted.order_by == 'id' then
-        found[#found + 1] = read_schedule(id)
-      elseif wanted.order_by == 'none' then
-        found[#found + 1] = call('EXISTS', schedule_key(id)) == 1 and state_of(schedule_key(id)) or nil
-      elseif call('EXISTS', schedule_key(id)) == 1 then
-        found[#found + 1] = { id, place_of(id, wanted.order_by) }
-      end
+    if #found >= most then
+      break
+    end
+    last = id
+    local state = is_wanted(id, wanted)
+    if not state then
+      -- Another.
+    elseif wanted.order_by == 'id' then
+      found[#found + 1] = read_schedule(id)
+    elseif wanted.order_by == 'none' then
+      state = state_of(schedule_key(id))
+      counts[state] = (counts[state] or 0) + 1
+    else
+      found[#found + 1] = place_of(id, wanted.order_by)
     end
   end
-  return found
+  for state, count in pairs(counts) do
+    found[#found + 1] = { state, count }
+  end
+  return { last, found }
 end
 `
 const PIECES = [KEYS, INSTANTS, SCHEDULES, WANTED_SCHEDULES, READING, CHOOSING]
 
-// Arguments: the list, the id before the first, how many to look at, and what is wanted. Answers the last id looked at, and those that
-// are wanted.
+// Arguments: the list, the id before the first, how many to look at, how many to find, and what is wanted. Answers the last id looked
+// at, and those that are wanted.
 const LIST = scriptOf(
   ...PIECES,
   `
 local after = ARGV[3] == '' and '-' or '(' .. text_of(ARGV[3])
 local ids = call('ZRANGEBYLEX', prefix .. ARGV[1] .. ARGV[2], after, '+', 'LIMIT', 0, ARGV[4])
-return { ids[#ids] or false, choose(ids, read_wanted(5)) }
+return choose(ids, read_wanted(6), tonumber(ARGV[5]))
 `,
 )
 
@@ -72,11 +83,15 @@ local ids = {}
 for index = ${WANTED_ARGS + 1}, #ARGV do
   ids[#ids + 1] = ARGV[index]
 end
-return choose(ids, read_wanted(1))
+return choose(ids, read_wanted(1), #ids)
 `,
 )
 
-type PlaceRow = readonly [id: string, at: string | null]
+type CountRow = readonly [state: string, count: number]
+type Answer<Row> = readonly [lastId: string | null, rows: readonly Row[]]
+
+/** More at a time than are written: to look at one takes some microseconds. */
+const LOOKED_AT = 500
 
 export async function findSchedules(
   connection: Connection,
@@ -87,11 +102,20 @@ export async function findSchedules(
     const rows = await lookFor<ScheduleRow>(connection, filter, page)
     return pageOfSchedules(rows.map(scheduleOf), page)
   }
-  const rows = await lookFor<PlaceRow>(connection, filter, page)
-  const places = rows.map(([id, at]) => ({ id, at: at === null ? null : Number(at) }))
+  const rows = await lookFor<string>(connection, filter, page)
+  const places = rows.map(placeIn)
   const ids = pageOfPlaces(places, page).map(({ id }) => id)
   const found = new Map((await readSchedules(connection, ids)).map((schedule) => [schedule.id, schedule]))
   return ids.flatMap((id) => found.get(id) ?? [])
+}
+
+/** Of the id and the instant, if there is one. */
+function placeIn(row: string): SchedulePlace {
+  const space = row.indexOf(" ")
+  if (space < 0) return { id: row, at: null }
+  const at = instantIn(row.slice(space + 1))
+  // Written past our door, and no instant.
+  return { id: row.slice(0, space), at: Number.isNaN(at) ? null : at }
 }
 
 export async function countSchedules(
@@ -99,11 +123,8 @@ export async function countSchedules(
   filter: ScheduleFilter,
   limit: number,
 ): Promise<ScheduleCounts> {
-  const states = await lookFor<string>(connection, filter, { orderBy: "none", after: null, limit })
-  return scheduleCountsOf(
-    states.map((state) => [state, 1]),
-    limit,
-  )
+  const rows = await lookFor<CountRow>(connection, filter, { orderBy: "none", after: null, limit })
+  return scheduleCountsOf(rows, limit)
 }
 
 /** What is looked for: a page, or only states. */
@@ -135,10 +156,12 @@ async function lookInList<Row extends Reply>(
   const found: Row[] = []
   const isById = orderBy === "id"
   for (let last = isById ? (after?.id ?? null) : null; !isById || found.length < limit; ) {
-    const [lastId, rows] = await connection.run<readonly [string | null, readonly Row[]]>(LIST, [
+    const [lastId, rows] = await connection.run<Answer<Row>>(LIST, [
       ...listFor(filter),
       marked(last),
-      isById ? Math.min(limit - found.length, SLICE) : SLICE,
+      LOOKED_AT,
+      // Whole schedules are large: no more of them at a time.
+      isById ? Math.min(limit - found.length, SLICE) : LOOKED_AT,
       ...wantedArgs(filter, orderBy),
     ])
     found.push(...rows)
@@ -156,7 +179,7 @@ async function lookAmong<Row extends Reply>(
 ): Promise<readonly Row[]> {
   const found: Row[] = []
   for (const slice of slicesOf([...new Set(ids)]))
-    found.push(...(await connection.run<readonly Row[]>(CHOOSE, [...wantedArgs(filter, orderBy), ...slice])))
+    found.push(...(await connection.run<Answer<Row>>(CHOOSE, [...wantedArgs(filter, orderBy), ...slice]))[1])
   return found
 }
 

@@ -1,6 +1,6 @@
 import { storedJson } from "../../../core/json.ts"
 import type { Heartbeat, HeartbeatAnswer, HeldRun, Worker } from "../../../store/store.ts"
-import { readableWorker } from "../../shared/readable-worker.ts"
+import { readableWorker } from "../../kit/readable-worker.ts"
 import type { Connection } from "../connection.ts"
 import { instantIn } from "../instants.ts"
 import { INSTANTS } from "../lua/instants.ts"

@@ -1,7 +1,7 @@
 import type { Instant } from "../../../core/instant.ts"
 import type { Run } from "../../../core/run.ts"
 import type { Claimed, ClaimRequest } from "../../../store/store.ts"
-import type { Connection } from "../connection.ts"
+import type { Prepared } from "../prepared.ts"
 import { RUN_COLUMNS, type RunRow, runOf } from "../rows.ts"
 import { type Claimable, failUnreadable, isEnded, letRest, take } from "./taking.ts"
 
@@ -92,7 +92,7 @@ interface Queue {
 }
 
 /** The queues of these tasks: without the write lock it tells whether a claim is worth taking it. */
-export function readQueues(connection: Connection, request: ClaimRequest, now: Instant): readonly Queue[] {
+export function readQueues(connection: Prepared, request: ClaimRequest, now: Instant): readonly Queue[] {
   const names = [...new Set(request.tasks.map((task) => task.name))]
   return connection.prepare(SELECT_QUEUES).all(JSON.stringify(names), now) as Queue[]
 }
@@ -108,7 +108,7 @@ export function nextClaimableAt(queues: readonly Queue[]): Instant | null {
 }
 
 /** Under the write lock: nobody else claims meanwhile, and the keys' counts stay as they are read. */
-export function claimRuns(connection: Connection, request: ClaimRequest, now: Instant): Claimed {
+export function claimRuns(connection: Prepared, request: ClaimRequest, now: Instant): Claimed {
   const queues = readQueues(connection, request, now)
   const due = queues.filter((queue) => queue.first_at <= now)
   const priorities = [...new Set(due.map((queue) => queue.priority))].sort((a, b) => Number(b) - Number(a))
@@ -122,7 +122,7 @@ export function claimRuns(connection: Connection, request: ClaimRequest, now: In
 }
 
 function claimOfPriority(
-  connection: Connection,
+  connection: Prepared,
   request: ClaimRequest & { priority: number | string; names: readonly string[] },
   runs: Run[],
   now: Instant,
@@ -151,7 +151,7 @@ function claimOfPriority(
 }
 
 /** What is finished, or can't be read, is due no longer, so that it is neither given nor in the way. */
-function givableOf(connection: Connection, rows: readonly ClaimableRow[], now: Instant): Claimable[] {
+function givableOf(connection: Prepared, rows: readonly ClaimableRow[], now: Instant): Claimable[] {
   return rows.flatMap((row) => {
     const rowid = row.at(-1) as number
     if (isEnded(row[STATE])) {
@@ -167,7 +167,7 @@ function givableOf(connection: Connection, rows: readonly ClaimableRow[], now: I
   })
 }
 
-function isKeyFull(connection: Connection, { id, concurrencyKey, concurrencyLimit }: Run): boolean {
+function isKeyFull(connection: Prepared, { id, concurrencyKey, concurrencyLimit }: Run): boolean {
   if (concurrencyKey === null || concurrencyLimit === null) return false
   const { running } = connection.prepare(COUNT_RUNNING).get(concurrencyKey, id) as { running: number }
   return running >= concurrencyLimit

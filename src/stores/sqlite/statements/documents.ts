@@ -2,10 +2,10 @@ import type { Document, NewDocument } from "../../../core/document.ts"
 import type { Instant } from "../../../core/instant.ts"
 import type { NewJournalEntry } from "../../../core/journal.ts"
 import type { DocumentFilter, DocumentPage, Swap } from "../../../store/store.ts"
-import { jsonText } from "../../shared/apart.ts"
-import { readableDocument } from "../../shared/readable-document.ts"
-import type { Connection } from "../connection.ts"
+import { jsonText } from "../../kit/apart.ts"
+import { readableDocument } from "../../kit/readable-document.ts"
 import type { Value } from "../driver.ts"
+import type { Prepared } from "../prepared.ts"
 import { addEntry } from "./journal.ts"
 import { takeVersions } from "./versions.ts"
 
@@ -30,7 +30,7 @@ const DELETE_DOCUMENT = `
 
 /** The write lock is held: the version read is the version replaced. */
 export function putDocument(
-  connection: Connection,
+  connection: Prepared,
   { kind, id, value }: NewDocument,
   about: { ifVersion: number | null; entry: NewJournalEntry | undefined; now: Instant },
 ): Swap {
@@ -47,7 +47,7 @@ export function putDocument(
 type DocumentRow = readonly [id: string, version: number, createdAt: number, updatedAt: number, value: string]
 
 export function findDocuments(
-  connection: Connection,
+  connection: Prepared,
   filter: DocumentFilter,
   page: DocumentPage,
 ): readonly Document[] {

@@ -12,8 +12,8 @@ import {
   type Share,
   shareMsFor,
   sharesToTake,
-} from "../../shared/shares.ts"
-import type { Connection } from "../connection.ts"
+} from "../../kit/shares.ts"
+import type { Prepared } from "../prepared.ts"
 import { SCHEDULE_COLUMNS, type ScheduleRow, scheduleOf } from "../schedule-rows.ts"
 
 // All by belfry_schedules_due: ranges from its beginning, one seek, and a range of one instant. A schedule's share is told by its
@@ -95,7 +95,7 @@ interface Found {
   readonly taken: readonly Share[]
 }
 
-function find(connection: Connection, { limit, aheadMs = 0 }: DueRequest, reading: Reading): Found {
+function find(connection: Prepared, { limit, aheadMs = 0 }: DueRequest, reading: Reading): Found {
   const { now } = reading
   const among = Math.max(limit, DIVIDED_MAX)
   const shares = connection.prepare(SELECT_SHARES).all(now + aheadMs, among) as unknown as Share[]
@@ -103,16 +103,12 @@ function find(connection: Connection, { limit, aheadMs = 0 }: DueRequest, readin
 }
 
 /** The answer where there is nothing to take, which needs no lock. Null if there is something. */
-export function dueNothing(
-  connection: Connection,
-  request: DueRequest,
-  reading: Reading,
-): DueSchedules | null {
+export function dueNothing(connection: Prepared, request: DueRequest, reading: Reading): DueSchedules | null {
   const found = find(connection, request, reading)
   return found.taken.length > 0 ? null : answerOf(connection, request, reading, found)
 }
 
-export function dueSchedules(connection: Connection, request: DueRequest, reading: Reading): DueSchedules {
+export function dueSchedules(connection: Prepared, request: DueRequest, reading: Reading): DueSchedules {
   const found = find(connection, request, reading)
   const due = found.shares.reduce((sum, share) => sum + share.due, 0)
   const until = reading.now + shareMsFor({ due, aheadMs: request.aheadMs ?? 0 })
@@ -122,7 +118,7 @@ export function dueSchedules(connection: Connection, request: DueRequest, readin
 }
 
 function answerOf(
-  connection: Connection,
+  connection: Prepared,
   { limit, aheadMs = 0 }: DueRequest,
   reading: Reading,
   { shares, taken }: Found,
@@ -139,13 +135,13 @@ function answerOf(
   return { now, due, ...nextOf({ at: next, count }, again) }
 }
 
-function busyKeys(connection: Connection, schedules: readonly Schedule[]): ReadonlySet<string> {
+function busyKeys(connection: Prepared, schedules: readonly Schedule[]): ReadonlySet<string> {
   const keys = JSON.stringify(schedules.map(({ id }) => concurrencyKeyOf(id)))
   const rows = connection.prepare(SELECT_BUSY).all(keys) as { key: string }[]
   return new Set(rows.map(({ key }) => key))
 }
 
-function factsOf(connection: Connection, schedule: Schedule, busy: ReadonlySet<string>): FireFacts {
+function factsOf(connection: Prepared, schedule: Schedule, busy: ReadonlySet<string>): FireFacts {
   const key = concurrencyKeyOf(schedule.id)
   return {
     unfinished: busy.has(key) ? unfinishedOf(connection, key) : [],
@@ -155,7 +151,7 @@ function factsOf(connection: Connection, schedule: Schedule, busy: ReadonlySet<s
   }
 }
 
-function unfinishedOf(connection: Connection, key: string): readonly RunRef[] {
+function unfinishedOf(connection: Prepared, key: string): readonly RunRef[] {
   const statement = connection.prepare(SELECT_UNFINISHED)
   const found = [...statement.all(key, "running"), ...statement.all(key, "pending")] as RefRow[]
   return found
@@ -166,7 +162,7 @@ function unfinishedOf(connection: Connection, key: string): readonly RunRef[] {
 
 type RefRow = RunRef & { readonly created_at: Instant }
 
-function lastSuccessOf(connection: Connection, scheduleId: string): Instant | null {
+function lastSuccessOf(connection: Prepared, scheduleId: string): Instant | null {
   const row = connection.prepare(SELECT_LAST_SUCCESS).get(scheduleId)
   return (row as { completed_at: Instant } | undefined)?.completed_at ?? null
 }

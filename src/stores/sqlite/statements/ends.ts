@@ -1,6 +1,6 @@
 import type { Instant } from "../../../core/instant.ts"
 import type { EndState } from "../../../core/schedule.ts"
-import type { Connection } from "../connection.ts"
+import type { Prepared } from "../prepared.ts"
 
 // As `afterEnd` does it. A count that can't be read begins again.
 const NOTE_END = `
@@ -21,12 +21,12 @@ const SELECT_SCHEDULE_OF = `
   where rowid = ?`
 
 /** A run of this schedule has ended. */
-export function noteEnd(connection: Connection, scheduleId: string, state: EndState, now: Instant): void {
+export function noteEnd(connection: Prepared, scheduleId: string, state: EndState, now: Instant): void {
   connection.prepare(NOTE_END).run(state, now, scheduleId)
 }
 
 /** As `noteEnd`, of a run that can't be read. */
-export function noteUnreadable(connection: Connection, rowid: number, now: Instant): void {
+export function noteUnreadable(connection: Prepared, rowid: number, now: Instant): void {
   const run = connection.prepare(SELECT_SCHEDULE_OF).get(rowid) as { schedule_id: unknown } | undefined
   if (typeof run?.schedule_id === "string") noteEnd(connection, run.schedule_id, "failed", now)
 }

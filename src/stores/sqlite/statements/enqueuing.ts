@@ -1,7 +1,7 @@
 import type { Instant } from "../../../core/instant.ts"
 import type { NewRun } from "../../../core/run.ts"
 import type { EnqueueAnswer } from "../../../store/store.ts"
-import type { Connection } from "../connection.ts"
+import type { Prepared } from "../prepared.ts"
 import { NEW_RUN_COLUMNS, newRunValues } from "../rows.ts"
 
 const INSERT_RUN = `
@@ -28,7 +28,7 @@ const COUNT_RUN = `
     last_run_at = ?
   where id = ?`
 
-export function enqueueRun(connection: Connection, run: NewRun, now: Instant): EnqueueAnswer {
+export function enqueueRun(connection: Prepared, run: NewRun, now: Instant): EnqueueAnswer {
   const holder = run.state === "pending" ? holderOf(connection, run.liveKey) : null
   if (holder === null) {
     const isNew = insertRun(connection, run, now)
@@ -43,16 +43,16 @@ export function enqueueRun(connection: Connection, run: NewRun, now: Instant): E
 }
 
 /** Whether it is new: one whose id is there already is left as it is. */
-export function insertRun(connection: Connection, run: NewRun, now: Instant): boolean {
+export function insertRun(connection: Prepared, run: NewRun, now: Instant): boolean {
   return connection.prepare(INSERT_RUN).run(...newRunValues(run, now)).changes !== 0
 }
 
-export function holderOf(connection: Connection, liveKey: string | null): string | null {
+export function holderOf(connection: Prepared, liveKey: string | null): string | null {
   if (liveKey === null) return null
   const row = connection.prepare(SELECT_HOLDER).get(liveKey) as { id: string } | undefined
   return row?.id ?? null
 }
 
-export function runExists(connection: Connection, id: string): boolean {
+export function runExists(connection: Prepared, id: string): boolean {
   return connection.prepare(SELECT_EXISTS).get(id) !== undefined
 }

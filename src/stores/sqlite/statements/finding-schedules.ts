@@ -2,16 +2,16 @@ import type { Instant } from "../../../core/instant.ts"
 import type { Schedule } from "../../../core/schedule.ts"
 import { OVERDUE_AFTER_MS, type ScheduleCounts } from "../../../core/schedule-state.ts"
 import type { ScheduleFilter, SchedulePage } from "../../../store/store.ts"
-import { type StateCount, scheduleCountsOf } from "../../shared/counts.ts"
-import { endOfPrefix } from "../../shared/id-prefix.ts"
-import { lowerCase } from "../../shared/schedule-pages.ts"
-import type { Connection } from "../connection.ts"
+import { type StateCount, scheduleCountsOf } from "../../kit/counts.ts"
+import { endOfPrefix } from "../../kit/id-prefix.ts"
+import { lowerCase } from "../../kit/schedule-pages.ts"
 import type { Value } from "../driver.ts"
+import type { Prepared } from "../prepared.ts"
 import { SCHEDULE_COLUMNS, type ScheduleRow, scheduleOf } from "../schedule-rows.ts"
 
 /** By primary key, or by the index on task, owner or tag where one is named: each ends in the id, so nothing is sorted. */
 export function findSchedules(
-  connection: Connection,
+  connection: Prepared,
   filter: ScheduleFilter,
   page: SchedulePage,
   now: Instant,
@@ -68,7 +68,7 @@ export function schedulesQuery(
 }
 
 export function countSchedules(
-  connection: Connection,
+  connection: Prepared,
   filter: ScheduleFilter,
   limit: number,
   now: Instant,

@@ -3,10 +3,10 @@ import { RUN_STATES, type RunCounts } from "../../../core/run-states.ts"
 import { type RunSummary, SUMMARY_TEXT_MAX, summaryOf } from "../../../core/run-summary.ts"
 import { DATE_MAX } from "../../../core/sound.ts"
 import type { RunFilter, RunPage, Worker } from "../../../store/store.ts"
-import { runCountsOf, type StateCount } from "../../shared/counts.ts"
-import { endOfPrefix } from "../../shared/id-prefix.ts"
-import type { Connection } from "../connection.ts"
+import { runCountsOf, type StateCount } from "../../kit/counts.ts"
+import { endOfPrefix } from "../../kit/id-prefix.ts"
 import type { Value } from "../driver.ts"
+import type { Prepared } from "../prepared.ts"
 import { RUN_COLUMNS, type RunRow, readableRunOf, WORKER_COLUMNS, type WorkerRow, workerOf } from "../rows.ts"
 
 const SELECT_WORKERS = `
@@ -39,7 +39,7 @@ export interface Query {
   readonly values: readonly Value[]
 }
 
-export function findRuns(connection: Connection, filter: RunFilter, page: RunPage): readonly RunSummary[] {
+export function findRuns(connection: Prepared, filter: RunFilter, page: RunPage): readonly RunSummary[] {
   const queries = runsQueries(filter, page)
   const found = queries.flatMap(({ sql, values }) => connection.rows<RunRow>(sql, values)).map(readableRunOf)
   const ordered = queries.length === 1 ? found : found.sort(newestFirst).slice(0, page.limit)
@@ -51,7 +51,7 @@ export const SELECT_RUNS = `
   from belfry_runs
   where id in (select value from json_each(?))`
 
-export function readRuns(connection: Connection, ids: readonly string[]): readonly Run[] {
+export function readRuns(connection: Prepared, ids: readonly string[]): readonly Run[] {
   return connection.rows<RunRow>(SELECT_RUNS, [JSON.stringify(ids)]).map(readableRunOf)
 }
 
@@ -121,7 +121,7 @@ function newestFirst(a: Run, b: Run): number {
   return b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1)
 }
 
-export function countRuns(connection: Connection, filter: RunFilter, limit: number): RunCounts {
+export function countRuns(connection: Prepared, filter: RunFilter, limit: number): RunCounts {
   const queries = countQueries(filter, limit)
   return runCountsOf(
     queries.flatMap(({ sql, values }) => connection.rows<StateCount>(sql, values)),
@@ -151,7 +151,7 @@ export function countQueries(filter: RunFilter, limit: number): readonly Query[]
 }
 
 export function findWorkers(
-  connection: Connection,
+  connection: Prepared,
   { afterId, limit }: { afterId: string | null; limit: number },
 ): readonly Worker[] {
   return (connection.prepare(SELECT_WORKERS).all(afterId ?? "", limit) as WorkerRow[]).map(workerOf)

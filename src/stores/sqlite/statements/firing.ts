@@ -2,9 +2,9 @@ import type { Instant } from "../../../core/instant.ts"
 import type { FirePlan } from "../../../core/plan.ts"
 import type { NewRun } from "../../../core/run.ts"
 import type { FireAnswer, Hint } from "../../../store/store.ts"
-import { isSooner } from "../../shared/is-sooner.ts"
-import type { Connection } from "../connection.ts"
+import { isSooner } from "../../kit/is-sooner.ts"
 import type { Value } from "../driver.ts"
+import type { Prepared } from "../prepared.ts"
 import { progressValues, VERSION } from "../schedule-rows.ts"
 import { holderOf, insertRun, runExists } from "./enqueuing.ts"
 import { addEntry } from "./journal.ts"
@@ -39,7 +39,7 @@ const DELETE_FINISHED = `
  * so a plan is judged first and then applied whole.
  */
 export function firePlans(
-  connection: Connection,
+  connection: Prepared,
   plans: readonly FirePlan[],
   now: Instant,
 ): { answers: readonly FireAnswer[]; news: readonly Hint[] } {
@@ -53,7 +53,7 @@ export function firePlans(
 }
 
 function firePlan(
-  connection: Connection,
+  connection: Prepared,
   plan: FirePlan,
   { version, steps, now, news }: { version: number; steps: Steps; now: Instant; news: Set<Hint> },
 ): FireAnswer {
@@ -90,7 +90,7 @@ function tallyOf(created: readonly NewRun[], now: Instant): readonly Value[] {
 /** Where the plans' schedules stand, read once for the whole call. */
 type Steps = Map<string, StepRow>
 
-function stepsOf(connection: Connection, plans: readonly FirePlan[]): Steps {
+function stepsOf(connection: Prepared, plans: readonly FirePlan[]): Steps {
   const ids = JSON.stringify(plans.map((plan) => plan.scheduleId))
   const rows = connection.prepare(SELECT_STEPS).all(ids) as StepRow[]
   return new Map(rows.map((row) => [row.id, row]))
@@ -103,7 +103,7 @@ interface StepRow {
 }
 
 /** Whether a new run of the plan needs a live key that another run has, stored or in the same plan. */
-function isHeld(connection: Connection, runs: readonly NewRun[]): boolean {
+function isHeld(connection: Prepared, runs: readonly NewRun[]): boolean {
   const taken = new Set<string>()
   for (const { id, state, liveKey } of runs) {
     if (state !== "pending" || liveKey === null) continue

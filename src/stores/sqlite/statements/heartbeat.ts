@@ -1,6 +1,6 @@
 import type { Instant } from "../../../core/instant.ts"
 import type { Heartbeat, HeartbeatAnswer } from "../../../store/store.ts"
-import type { Connection } from "../connection.ts"
+import type { Prepared } from "../prepared.ts"
 import { textOrNull } from "../rows.ts"
 import { addBatch } from "./statistics.ts"
 
@@ -42,7 +42,7 @@ const SELECT_CANCELLED = `
     and state = 'cancelled'
     and attempt = ?`
 
-export function beat(connection: Connection, heartbeat: Heartbeat, now: Instant): HeartbeatAnswer {
+export function beat(connection: Prepared, heartbeat: Heartbeat, now: Instant): HeartbeatAnswer {
   const { worker, isLeaving, held } = heartbeat
   if (!isLeaving) putWorker(connection, heartbeat, now)
   const areStatisticsIn = addBatch(connection, heartbeat, now)
@@ -61,7 +61,7 @@ export function beat(connection: Connection, heartbeat: Heartbeat, now: Instant)
   return { now, gone, areStatisticsIn }
 }
 
-function putWorker(connection: Connection, { worker, held, nextInMs }: Heartbeat, now: Instant): void {
+function putWorker(connection: Prepared, { worker, held, nextInMs }: Heartbeat, now: Instant): void {
   const { id, host, pid, tasks, slots, state, roles, version, labels } = worker
   const texts = [JSON.stringify(roles), version, JSON.stringify(labels)]
   connection

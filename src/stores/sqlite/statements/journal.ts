@@ -1,16 +1,16 @@
 import type { Instant } from "../../../core/instant.ts"
 import type { JournalEntry, NewJournalEntry } from "../../../core/journal.ts"
 import type { JournalFilter, JournalPage, PruneRequest } from "../../../store/store.ts"
-import { jsonText } from "../../shared/apart.ts"
-import { readableEntry } from "../../shared/readable-entry.ts"
-import type { Connection } from "../connection.ts"
+import { jsonText } from "../../kit/apart.ts"
+import { readableEntry } from "../../kit/readable-entry.ts"
 import type { Value } from "../driver.ts"
+import type { Prepared } from "../prepared.ts"
 
 const INSERT_ENTRY = `
   insert or ignore into belfry_journal (id, at, action, subject, subject_id, by_name, reason, before_value, after_value)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
-export function addEntry(connection: Connection, entry: NewJournalEntry, now: Instant): void {
+export function addEntry(connection: Prepared, entry: NewJournalEntry, now: Instant): void {
   const { id, action, subject, subjectId, by, reason, before, after } = entry
   connection
     .prepare(INSERT_ENTRY)
@@ -30,7 +30,7 @@ type EntryRow = readonly [
 ]
 
 export function readJournal(
-  connection: Connection,
+  connection: Prepared,
   filter: JournalFilter,
   page: JournalPage,
 ): readonly JournalEntry[] {
@@ -81,7 +81,7 @@ export const DELETE_OLD_ENTRIES = `
   where id in (select id from belfry_journal where at < ? order by at limit ?)`
 
 export function pruneJournal(
-  connection: Connection,
+  connection: Prepared,
   { journalOlderThanMs, limit }: PruneRequest,
   now: Instant,
 ): number {

@@ -1,7 +1,7 @@
 import type { Instant } from "../../../core/instant.ts"
 import type { LogLine, LogPage, StoredLogLine } from "../../../store/store.ts"
-import { jsonText } from "../../shared/apart.ts"
-import type { Connection } from "../connection.ts"
+import { jsonText } from "../../kit/apart.ts"
+import type { Prepared } from "../prepared.ts"
 import { type LogRow, logLineOf } from "../rows.ts"
 
 // Lines of a run that is gone have nowhere to go; a line that is there stays as it is.
@@ -21,17 +21,14 @@ export const SELECT_LINES = `
   order by attempt, number
   limit ?`
 
-export function appendLines(connection: Connection, lines: readonly LogLine[], now: Instant): void {
+export function appendLines(connection: Prepared, lines: readonly LogLine[], now: Instant): void {
   const insert = connection.prepare(INSERT_LINE)
   for (const { runId, attempt, number, level, message, fields, agoMs } of lines) {
     insert.run(attempt, number, now - agoMs, level, message, jsonText(fields), runId)
   }
 }
 
-export function readLines(
-  connection: Connection,
-  { runId, after, limit }: LogPage,
-): readonly StoredLogLine[] {
+export function readLines(connection: Prepared, { runId, after, limit }: LogPage): readonly StoredLogLine[] {
   const { attempt, number } = after ?? { attempt: -1, number: -1 }
   return (connection.prepare(SELECT_LINES).all(runId, attempt, number, limit) as LogRow[]).map(logLineOf)
 }

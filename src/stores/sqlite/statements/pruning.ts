@@ -1,6 +1,6 @@
 import type { Instant } from "../../../core/instant.ts"
 import type { PruneRequest } from "../../../store/store.ts"
-import type { Connection } from "../connection.ts"
+import type { Prepared } from "../prepared.ts"
 
 /** Where a look through the history has come to: the oldest first. */
 export interface Place {
@@ -73,7 +73,7 @@ const BITE = 500
 
 /** Deletes what is old among the next few, at most `limit`; `next` is null at the end of what is old enough. */
 export function pruneRuns(
-  connection: Connection,
+  connection: Prepared,
   request: PruneRequest,
   from: Place,
   limit: number,
@@ -98,7 +98,7 @@ interface OldRow {
   readonly is_kept: number
 }
 
-export function pruneWorkers(connection: Connection, request: PruneRequest, now: Instant): number {
+export function pruneWorkers(connection: Prepared, request: PruneRequest, now: Instant): number {
   const { changes } = connection.prepare(DELETE_WORKERS).run(now - request.silentForMs, request.limit)
   return Number(changes)
 }

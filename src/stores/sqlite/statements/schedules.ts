@@ -3,7 +3,7 @@ import type { NewJournalEntry } from "../../../core/journal.ts"
 import type { Schedule } from "../../../core/schedule.ts"
 import { DATE_MAX } from "../../../core/sound.ts"
 import type { Swap } from "../../../store/store.ts"
-import type { Connection } from "../connection.ts"
+import type { Prepared } from "../prepared.ts"
 import { scheduleValues, VERSION } from "../schedule-rows.ts"
 import { addEntry } from "./journal.ts"
 import { takeVersions } from "./versions.ts"
@@ -45,7 +45,7 @@ const INSERT_TAGS = `
 
 /** The write lock is held: the version read is the version replaced. */
 export function putSchedule(
-  connection: Connection,
+  connection: Prepared,
   schedule: Schedule,
   about: { ifVersion: number | null; entry: NewJournalEntry | undefined; now: Instant },
 ): Swap {

@@ -1,9 +1,9 @@
 import type { Instant } from "../../../core/instant.ts"
 import { addedCounters, bucketAt, type Counters, type StatisticsBucket } from "../../../core/statistics.ts"
 import type { Heartbeat, SummaryRequest } from "../../../store/store.ts"
-import { jsonText } from "../../shared/apart.ts"
-import { readableCounters } from "../../shared/readable-counters.ts"
-import type { Connection } from "../connection.ts"
+import { jsonText } from "../../kit/apart.ts"
+import { readableCounters } from "../../kit/readable-counters.ts"
+import type { Prepared } from "../prepared.ts"
 
 const SELECT_BATCH = `
   select batch
@@ -30,7 +30,7 @@ const UPSERT_COUNTERS = `
  * False if it wasn't added, now or before. The worker's record remembers what was; without a record nothing is: a goodbye that is sent
  * twice would add twice.
  */
-export function addBatch(connection: Connection, { worker, statistics }: Heartbeat, now: Instant): boolean {
+export function addBatch(connection: Prepared, { worker, statistics }: Heartbeat, now: Instant): boolean {
   if (statistics === null) return true
   const row = connection.prepare(SELECT_BATCH).get(worker.id) as { batch: number } | undefined
   if (row === undefined) return false
@@ -60,7 +60,7 @@ export const SELECT_BUCKETS = `
   limit ?`
 
 export function summarise(
-  connection: Connection,
+  connection: Prepared,
   { subject, spanMs, from, until, limit }: SummaryRequest,
   now: Instant,
 ): readonly StatisticsBucket[] {
@@ -81,6 +81,6 @@ const DELETE_EXPIRED = `
     limit ?
   )`
 
-export function pruneStatistics(connection: Connection, limit: number, now: Instant): number {
+export function pruneStatistics(connection: Prepared, limit: number, now: Instant): number {
   return Number(connection.prepare(DELETE_EXPIRED).run(now, limit).changes)
 }

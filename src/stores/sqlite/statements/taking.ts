@@ -2,9 +2,9 @@ import type { Instant } from "../../../core/instant.ts"
 import { isFinished, type Run } from "../../../core/run.ts"
 import { RUN_STATES, type RunState } from "../../../core/run-states.ts"
 import type { ClaimRequest } from "../../../store/store.ts"
-import { unreadableBecause } from "../../shared/apart.ts"
-import type { Connection } from "../connection.ts"
+import { unreadableBecause } from "../../kit/apart.ts"
 import { isUnkeepable } from "../faults.ts"
+import type { Prepared } from "../prepared.ts"
 import { withAttempt } from "../rows.ts"
 import { noteUnreadable } from "./ends.ts"
 
@@ -53,7 +53,7 @@ const TAKE_RUN = `
 
 /** Makes the run this worker's. Null if its row can't be changed: it is failed then, since it would stop every claim to come. */
 export function take(
-  connection: Connection,
+  connection: Prepared,
   { run, rowid }: Claimable,
   request: ClaimRequest,
   now: Instant,
@@ -73,7 +73,7 @@ export function take(
   return null
 }
 
-export function failUnreadable(connection: Connection, rowid: number, error: unknown, now: Instant): void {
+export function failUnreadable(connection: Prepared, rowid: number, error: unknown, now: Instant): void {
   connection.prepare(FAIL_UNREADABLE).run(now, unreadableBecause(error), rowid)
   noteUnreadable(connection, rowid, now)
 }
@@ -84,11 +84,11 @@ export function isEnded(state: RunState): boolean {
 }
 
 /** A run that has ended keeps its end. */
-export function letRest(connection: Connection, rowid: number): void {
+export function letRest(connection: Prepared, rowid: number): void {
   connection.prepare(REST_FINISHED).run(rowid)
 }
 
-function stepOf(connection: Connection, run: Run, request: ClaimRequest, now: Instant) {
+function stepOf(connection: Prepared, run: Run, request: ClaimRequest, now: Instant) {
   const { leaseMs } = request.tasks.findLast((task) => task.name === run.task)!
   const silenced = run.state === "running" ? silenceOf(connection, run) : null
   return {
@@ -108,6 +108,6 @@ function stepOf(connection: Connection, run: Run, request: ClaimRequest, now: In
 }
 
 /** How the attempt ended of a worker that fell silent. */
-function silenceOf(connection: Connection, { id }: Run): "lost" | "unconfirmed" {
+function silenceOf(connection: Prepared, { id }: Run): "lost" | "unconfirmed" {
   return connection.prepare(SELECT_CONFIRMED).get(id) === undefined ? "unconfirmed" : "lost"
 }

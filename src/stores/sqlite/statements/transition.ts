@@ -2,8 +2,8 @@ import type { Instant } from "../../../core/instant.ts"
 import { claimableAfter, isFinished, type RunChange, type RunState } from "../../../core/run.ts"
 import { isEnd } from "../../../core/schedule-tally.ts"
 import type { Hint, TransitionAnswer } from "../../../store/store.ts"
-import { finite, jsonText } from "../../shared/apart.ts"
-import type { Connection } from "../connection.ts"
+import { finite, jsonText } from "../../kit/apart.ts"
+import type { Prepared } from "../prepared.ts"
 import { attemptsIn, textOrNull, withAttempt } from "../rows.ts"
 import { noteEnd } from "./ends.ts"
 import { holderOf } from "./enqueuing.ts"
@@ -45,7 +45,7 @@ interface ChangedRow {
 
 /** Under the write lock: the state and attempt that are compared are those that are replaced. */
 export function changeRuns(
-  connection: Connection,
+  connection: Prepared,
   changes: readonly RunChange[],
   now: Instant,
 ): { answers: readonly TransitionAnswer[]; news: readonly Hint[] } {
@@ -58,14 +58,14 @@ export function changeRuns(
 /** Where the runs are, read once for the whole call and kept up to date: one call may change a run twice. */
 type Rows = Map<string, ChangedRow>
 
-function rowsOf(connection: Connection, changes: readonly RunChange[]): Rows {
+function rowsOf(connection: Prepared, changes: readonly RunChange[]): Rows {
   const ids = JSON.stringify(changes.map((change) => change.runId))
   const rows = connection.prepare(SELECT_CHANGED).all(ids) as ChangedRow[]
   return new Map(rows.map((row) => [row.id, row]))
 }
 
 function changeRun(
-  connection: Connection,
+  connection: Prepared,
   rows: Rows,
   change: RunChange,
   news: Set<Hint>,
@@ -89,7 +89,7 @@ function changeRun(
   return { outcome: "done" }
 }
 
-function applyChange(connection: Connection, row: ChangedRow, change: RunChange, now: Instant): ChangedRow {
+function applyChange(connection: Prepared, row: ChangedRow, change: RunChange, now: Instant): ChangedRow {
   const { state, failures, lost, outcome, message, details, error, reason, by } = change
   const claimableAt = claimableAfter(change, row.due_at, now)
   const isEnded = outcome !== null

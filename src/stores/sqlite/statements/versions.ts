@@ -1,4 +1,4 @@
-import type { Connection } from "../connection.ts"
+import type { Prepared } from "../prepared.ts"
 
 // One count for all schedules, so that one which is deleted and made again never has an old version.
 const TAKE_VERSIONS = `
@@ -7,6 +7,6 @@ const TAKE_VERSIONS = `
   returning last_version`
 
 /** The last of that many new versions. */
-export function takeVersions(connection: Connection, count: number): number {
+export function takeVersions(connection: Prepared, count: number): number {
   return (connection.prepare(TAKE_VERSIONS).get(count) as { last_version: number }).last_version
 }

@@ -1,0 +1,61 @@
+import assert from "node:assert/strict"
+import { test } from "vitest"
+import { defineTask } from "../../src/index.ts"
+import { createTestScheduler } from "../../src/testing.ts"
+import { Fleet, taking } from "../support/fleet.ts"
+
+const codesOf = (lints: readonly { code: string }[]) => lints.map(({ code }) => code)
+
+test("a stored schedule is looked at by its expression, and by what is known of it", async () => {
+  const test = await createTestScheduler({ startAt: "2026-01-15T00:00:00Z" })
+  const { schedules } = test.scheduler
+  await schedules.create("odd", { task: "t", cron: "*/7 * * * *", timezone: "Europe/Berlin" })
+  await schedules.create("ending", { task: "t", cron: "0 9 * * *", maxRuns: 3 })
+  await schedules.create("plain", { task: "t", every: "1h" })
+
+  assert.deepEqual(codesOf(await schedules.lints("odd")), ["L01"])
+  assert.deepEqual(codesOf(await schedules.lints("ending")), ["L11"])
+  assert.deepEqual(await schedules.lints("plain"), [])
+  await assert.rejects(schedules.lints("gone"), { code: "BELFRY_SCHEDULE_NOT_FOUND" })
+})
+
+test("what was said about clock changes isn't asked about", async () => {
+  const test = await createTestScheduler({ startAt: "2026-01-15T00:00:00Z" })
+  const { schedules } = test.scheduler
+  const night = { task: "t", cron: "30 2 * * *", timezone: "Europe/Berlin" }
+  await schedules.create("unsaid", night)
+  await schedules.create("said", { ...night, dst: { gap: "skip", overlap: "both" } })
+
+  assert.deepEqual(codesOf(await schedules.lints("unsaid")), ["L04", "L05"])
+  assert.deepEqual(await schedules.lints("said"), [])
+})
+
+test("that ten others come in the same minute is said", async () => {
+  const test = await createTestScheduler({ startAt: "2026-01-15T00:00:00Z" })
+  const { schedules } = test.scheduler
+  for (let index = 0; index < 11; index++)
+    await schedules.create(`s${index}`, { task: "t", cron: `${index % 5} 0 12 * * *` })
+  await schedules.create("alone", { task: "t", cron: "30 12 * * *" })
+
+  const [lint] = await schedules.lints("s0")
+
+  assert.deepEqual(
+    [lint?.code, lint?.message],
+    ["L06", "10 other schedules start in the same minute. A jitter spreads them."],
+  )
+  assert.deepEqual(await schedules.lints("alone"), [])
+})
+
+test("that its runs take longer than the time between them is said, by what was counted", async () => {
+  await using fleet = new Fleet("2026-01-15T00:00:00Z")
+  const slow = defineTask({ name: "slow", run: () => taking(fleet.clock, "150s") })
+  const { schedules } = await fleet.started({ tasks: [slow] })
+  await schedules.create("s", { task: slow, cron: "* * * * *" })
+  assert.deepEqual(await schedules.lints("s"), [])
+
+  await fleet.advance("2h")
+
+  const [lint] = await schedules.lints("s")
+  assert.deepEqual(lint?.code, "L07")
+  assert.match(lint!.message, /^One run in twenty takes longer than 100s, but the next is due after 1m/)
+})
