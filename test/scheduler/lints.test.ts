@@ -57,5 +57,5 @@ test("that its runs take longer than the time between them is said, by what was 
 
   const [lint] = await schedules.lints("s")
   assert.deepEqual(lint?.code, "L07")
-  assert.match(lint!.message, /^One run in twenty takes longer than 100s, but the next is due after 1m/)
+  assert.match(lint!.message, /^One run in twenty takes longer than 1m 40s, but the next is due after 1m/)
 })

@@ -52,13 +52,19 @@ export function schedulesQuery(
   const parameter = (value: unknown) => `$${values.push(value)}`
   addFilter(filter, conditions, parameter)
   addPlace(page, conditions, parameter)
+  // Which they are is found first, and how their runs went is looked up for those alone, unless it says which they are.
+  const isByTally = filter.states !== undefined || page.orderBy === "lastRunAt"
   return {
     text: `
   select ${scheduleColumns("s")}
-  from belfry.schedules as s${countsOf("s")}
-  ${conditions.length === 0 ? "" : `where ${conditions.join("\n    and ")}`}
-  order by ${DIRECTIONS[page.orderBy]}
-  limit ${parameter(page.limit)}`,
+  from (
+    select s.*
+    from belfry.schedules as s${isByTally ? countsOf("s") : ""}
+    ${conditions.length === 0 ? "" : `where ${conditions.join("\n      and ")}`}
+    order by ${DIRECTIONS[page.orderBy]}
+    limit ${parameter(page.limit)}
+  ) as s${countsOf("s")}
+  order by ${DIRECTIONS[page.orderBy]}`,
     values,
   }
 }

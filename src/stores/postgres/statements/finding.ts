@@ -98,7 +98,7 @@ export async function countRuns(runner: Runner, filter: RunFilter, limit: number
   )
 }
 
-/** Those of one schedule, task or run are counted together; otherwise each state by its own part of an index, up to the limit. */
+/** Those of one schedule or run are counted together; otherwise each state by its own part of an index, up to the limit. */
 export function countQuery(filter: RunFilter, limit: number): Asked {
   const { states, ...rest } = filter
   if (NARROW.some((part) => filter[part] !== undefined)) {
@@ -127,9 +127,7 @@ export function countQuery(filter: RunFilter, limit: number): Asked {
   return { text: counts.join(" union all "), values }
 }
 
-const NARROW = [
-  ...(["ids", "idPrefix", "scheduleId", "parentId", "concurrencyKey", "task", "workerId"] as const),
-]
+const NARROW = [...(["ids", "idPrefix", "scheduleId", "parentId", "concurrencyKey", "workerId"] as const)]
 
 /** In the words of the index that has them. */
 const IN_STATE: Readonly<Record<RunState, string>> = {

@@ -1,5 +1,5 @@
 import { type Run, type TriggeredBy, UNFINISHED } from "../../../core/run.ts"
-import { RUN_STATES, type RunCounts } from "../../../core/run-states.ts"
+import { RUN_STATES, type RunCounts, type RunState } from "../../../core/run-states.ts"
 import { type RunSummary, SUMMARY_TEXT_MAX, summaryOf } from "../../../core/run-summary.ts"
 import { DATE_MAX } from "../../../core/sound.ts"
 import type { RunFilter, RunPage, Worker } from "../../../store/store.ts"
@@ -129,10 +129,11 @@ export function countRuns(connection: Prepared, filter: RunFilter, limit: number
   )
 }
 
-/** Those of one schedule, task or run are counted together; otherwise each state by its own part of an index, up to the limit. */
+/** Those of one schedule or run are counted together; otherwise each state by its own part of an index, up to the limit. */
 export function countQueries(filter: RunFilter, limit: number): readonly Query[] {
   const { states, ...rest } = filter
-  if (isNarrow(filter) || filter.idPrefix !== undefined || filter.workerId !== undefined) {
+  const { task: _task, ...beside } = filter
+  if (isNarrow(beside) || filter.idPrefix !== undefined || filter.workerId !== undefined) {
     const conditions = conditionsOf(filter)
     const sql = `
   select state, count(*) as runs
@@ -142,12 +143,22 @@ export function countQueries(filter: RunFilter, limit: number): readonly Query[]
     return [{ sql, values: conditions.flatMap(({ values }) => values) }]
   }
   return [...new Set(states ?? RUN_STATES)].map((state) => {
-    const conditions = [{ sql: "state = ?", values: [state] }, ...conditionsOf(rest)]
+    const conditions = inState(state, conditionsOf(rest), filter.task !== undefined)
     const sql = `
   select ? as state, count(*) as runs
   from (select 1 from belfry_runs ${whereOf(conditions)} limit ?)`
     return { sql, values: [state, ...conditions.flatMap(({ values }) => values), limit] }
   })
+}
+
+/** Most runs of a task have succeeded: those are found by their task, all others by their state. */
+function inState(state: RunState, others: readonly Query[], isOfTask: boolean): readonly Query[] {
+  const isByTask = isOfTask && state === "succeeded"
+  const conditions = others.map(({ sql, values }) => ({
+    sql: sql === "task = ?" && !isByTask ? "+task = ?" : sql,
+    values,
+  }))
+  return [{ sql: isByTask ? "+state = ?" : "state = ?", values: [state] }, ...conditions]
 }
 
 export function findWorkers(
