@@ -125,11 +125,6 @@ class StoreScheduler implements Scheduler {
     return this.#starting
   }
 
-  /**
-   * Takes nothing new, waits for what is running up to the time given (30 seconds unless said), then aborts the rest and
-   * gives it back at once. Closes the store. Ends at most 3 seconds after that time, whether or not the store answers.
-   * Stopping twice is stopping once.
-   */
   stop(options: { timeout?: Duration } = {}): Promise<void> {
     const { timeout = 30 * SECOND } = checked(options, STOP_OPTIONS, doorOf("stop"))
     this.#stopping ??= this.#engine.stop(timeout, this.#starting)

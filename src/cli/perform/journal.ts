@@ -1,3 +1,4 @@
+import { DATE_MAX } from "../../core/sound.ts"
 import type { JournalEntryView, JournalQuery } from "../../scheduler/journal.ts"
 import { collected } from "../../scheduler/listing.ts"
 import type { Call } from "../parsing/command.ts"
@@ -60,13 +61,22 @@ function journalRows(call: Call): Shown<JournalEntryView> {
 function changedWords({ before, after }: JournalEntryView): string {
   if (!isObject(before) || !isObject(after)) return ""
   const parts = [...new Set([...Object.keys(before), ...Object.keys(after)])]
-  return parts.map((part) => `${part}: ${words(before[part])} → ${words(after[part])}`).join(", ")
+  return parts.map((part) => `${part}: ${words(part, before[part])} → ${words(part, after[part])}`).join(", ")
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
-function words(value: unknown): string {
-  return value === undefined || value === null ? "none" : JSON.stringify(value)
+function words(part: string, value: unknown): string {
+  if (value === undefined || value === null) return "none"
+  return JSON.stringify({ [part]: value }, readable).slice(`{"${part}":`.length, -1)
 }
+
+/** As it is stored an instant is a number of milliseconds. */
+function readable(name: string, value: unknown): unknown {
+  const isInstant = typeof value === "number" && IS_INSTANT.test(name) && Math.abs(value) <= DATE_MAX
+  return isInstant ? new Date(value).toISOString() : value
+}
+
+const IS_INSTANT = /(At|^at|^until|^scheduledFor|^anchor|^coveredUntil)$/

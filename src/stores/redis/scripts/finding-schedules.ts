@@ -44,14 +44,16 @@ local function choose(ids, wanted, most)
       break
     end
     last = id
-    local state = is_wanted(id, wanted)
-    if not state then
+    if not is_wanted(id, wanted) then
       -- Another.
     elseif wanted.order_by == 'id' then
       found[#found + 1] = read_schedule(id)
     elseif wanted.order_by == 'none' then
-      state = state_of(schedule_key(id))
-      counts[state] = (counts[state] or 0) + 1
+      local state = state_of(schedule_key(id))
+      -- One that isn't there looks broken.
+      if state ~= 'broken' or call('EXISTS', schedule_key(id)) == 1 then
+        counts[state] = (counts[state] or 0) + 1
+      end
     else
       found[#found + 1] = place_of(id, wanted.order_by)
     end
