@@ -6,7 +6,7 @@ const greet = defineTask({
 })
 
 const scheduler = createScheduler({
-  store: memory(),
+  store: memory(), // or postgres("postgres://…"), redis("redis://…"), sqlite("./belfry.db")
   tasks: [greet],
   schedules: [
     greet.schedule("every-second", { cron: "* * * * * *" }),

@@ -13,7 +13,7 @@ const NOTICED_BY: Readonly<Record<string, number>> = {
   M19: 28,
   M20: 60,
   M24: 69,
-  M27: 12,
+  M27: 29,
 }
 
 for (const [bug, planted] of Object.entries(PLANTED_BUGS)) {
