@@ -8,12 +8,13 @@ import type { Schedule } from "../core/schedule.ts"
 import { createdEntry, deletedEntry } from "../core/schedule-journal.ts"
 import type { Why } from "../core/steer.ts"
 import type { Logger } from "../runtime/logger.ts"
-import type { FireAnswer, SchedulePage, Store, Swap } from "../store/store.ts"
+import type { FireAnswer, Store, Swap } from "../store/store.ts"
 import type { DeclaredSchedule } from "../task/declared-schedule.ts"
 import { validatePayload } from "../task/payload.ts"
 import { findSchedule, TRIES, tooManyTries, tryEdit } from "./schedules/change-schedule.ts"
 import { checkDeclaredDependencies, cyclesWithStored } from "./schedules/dependencies.ts"
 import { checkTakesPayload } from "./schedules/payload-check.ts"
+import { schedulesBy, schedulesOf } from "./schedules/read-schedules.ts"
 
 /** What happened, or would happen, to the stored schedules of an owner. */
 export interface ReconcileReport {
@@ -92,22 +93,13 @@ function withoutCycles(diff: ReconcileDiff, cycles: ReadonlyMap<string, string>)
 
 /** The owner's schedules, and whoever else has one of the declared ids. */
 async function storedFor(store: Store, { owner, declared }: DeclaredSet): Promise<readonly Schedule[]> {
-  const found = new Map<string, Schedule>()
-  const page = 500
-  for (let after: SchedulePage["after"] = null; ; ) {
-    const schedules: readonly Schedule[] = await store.findSchedules(
-      { owner },
-      { orderBy: "id", after, limit: page },
-    )
-    for (const schedule of schedules) found.set(schedule.id, schedule)
-    if (schedules.length < page) break
-    after = { at: null, id: schedules[schedules.length - 1]!.id }
-  }
-  for (let start = 0; start < declared.length; start += page) {
-    const ids = declared.slice(start, start + page).map(({ id }) => id)
-    for (const schedule of await store.findSchedules({ ids }, { orderBy: "id", after: null, limit: page }))
-      found.set(schedule.id, schedule)
-  }
+  const found = new Map(
+    await schedulesOf(
+      store,
+      declared.map(({ id }) => id),
+    ),
+  )
+  for await (const schedule of schedulesBy(store, { owner })) found.set(schedule.id, schedule)
   return [...found.values()]
 }
 

@@ -1,6 +1,11 @@
 import { type Instant, MINUTE } from "../core/instant.ts"
 import type { RunCounts } from "../core/run-states.ts"
-import { OVERDUE_AFTER_MS, type ScheduleCounts, type ScheduleState } from "../core/schedule-state.ts"
+import {
+  ACTIVE_STATES,
+  OVERDUE_AFTER_MS,
+  type ScheduleCounts,
+  type ScheduleState,
+} from "../core/schedule-state.ts"
 import type { Client } from "./client.ts"
 import { collected } from "./listing.ts"
 import type { RunSummaryView, ScheduleView, WorkerView } from "./views.ts"
@@ -82,7 +87,7 @@ async function unoffered(
   offered: ReadonlySet<string>,
 ): Promise<readonly string[]> {
   const { items } = await schedules.list({
-    ...{ state: ["ok", "new", "failing", "overdue"], order: "nextRunAt", limit: LOOKED_AT_MAX },
+    ...{ state: ACTIVE_STATES, order: "nextRunAt", limit: LOOKED_AT_MAX },
   })
   const tasks = new Set(items.map(({ task }) => task))
   return [...tasks].filter((task) => !offered.has(task)).slice(0, SHOWN_MAX)

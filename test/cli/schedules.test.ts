@@ -244,3 +244,37 @@ async function renameTask({ folder }: { folder: string }, id: string, task: stri
   await store.putSchedule({ ...schedule!, task }, schedule!.version)
   await store.close()
 }
+
+test("schedule list finds by text, by state and by how soon; schedule set may name another task", async () => {
+  const shell = terminal()
+  await shell.run(
+    "s",
+    "create",
+    "nightly",
+    "--task",
+    "report",
+    "--cron",
+    "30 2 * * *",
+    "--description",
+    "The ledger",
+  )
+  await shell.run("s", "create", "hourly", "--task", "sweep", "--every", "1h", "--paused")
+  await shell.run("s", "create", "soon", "--task", "sweep", "--every", "1m")
+  const found = async (...argv: readonly string[]) =>
+    (await shell.run("s", "list", "-o", "name", ...argv)).out
+      .trim()
+      .split("\n")
+      .filter((id) => id !== "")
+
+  assert.deepEqual(await found("--search", "LEDGER"), ["nightly"])
+  assert.deepEqual(await found("--status", "paused"), ["hourly"])
+  assert.deepEqual(await found("--status", "active"), ["nightly", "soon"])
+  assert.deepEqual(await found("--next", "5m"), ["soon"])
+  assert.deepEqual((await found("--sort", "next"))[0], "soon")
+  assert.deepEqual(await found("--status", "failing"), [])
+
+  const { code, err } = await shell.run("s", "set", "soon", "--task", "report")
+  assert.equal(code, 0, err)
+  assert.match(err, /task: "sweep" → "report"/)
+  assert.deepEqual(await found("--task", "report"), ["nightly", "soon"])
+})

@@ -18,15 +18,20 @@ function onceTask(perform: (attempt: number) => unknown) {
   return { task, begun }
 }
 
-test("a run whose worker is lost fails, and is not performed again", async () => {
-  await using fleet = new Fleet()
-  const { task, begun } = onceTask(() => never)
+/** A worker has begun run "r" and is heard of no more; another is there. */
+async function afterLoss(fleet: Fleet, task: ReturnType<typeof onceTask>["task"]) {
   const wire = faultyStore(fleet.store)
   const lost = await fleet.started({ store: wire.store, tasks: [task] })
   await lost.enqueue(task, { id: "r" })
   await fleet.advance("1s")
   wire.fallSilent()
-  const other = await fleet.started({ tasks: [task] })
+  return fleet.started({ tasks: [task] })
+}
+
+test("a run whose worker is lost fails, and is not performed again", async () => {
+  await using fleet = new Fleet()
+  const { task, begun } = onceTask(() => never)
+  const other = await afterLoss(fleet, task)
 
   await fleet.advance("5m")
 
@@ -40,12 +45,7 @@ test("a run whose worker is lost fails, and is not performed again", async () =>
 test("a person may try it again, and then it is performed", async () => {
   await using fleet = new Fleet()
   const { task, begun } = onceTask((attempt) => (attempt === 1 ? never : "done"))
-  const wire = faultyStore(fleet.store)
-  const lost = await fleet.started({ store: wire.store, tasks: [task] })
-  await lost.enqueue(task, { id: "r" })
-  await fleet.advance("1s")
-  wire.fallSilent()
-  const other = await fleet.started({ tasks: [task] })
+  const other = await afterLoss(fleet, task)
   await fleet.advance("5m")
 
   await other.runs.retry("r", { by: "ann" })

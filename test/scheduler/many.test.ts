@@ -1,6 +1,7 @@
 import assert from "node:assert/strict"
 import { describe, test } from "vitest"
 import { defineTask } from "../../src/index.ts"
+import { collected, listing } from "../../src/scheduler/listing.ts"
 import { createTestScheduler } from "../../src/testing.ts"
 import { Fleet } from "../support/fleet.ts"
 
@@ -105,7 +106,7 @@ async function withFailures(count = 4) {
 describe("many runs at once", () => {
   test("a filter means those that the step is for, newest first", async () => {
     const { runs, states } = await withFailures()
-    await runs.retry("r3", { by: "ann" })
+    await runs.retry("r3", { by: "ann", payload: undefined as never })
 
     assert.deepEqual(await runs.retry({ task: failing, since: "2026-03-10T08:31:00Z" }), {
       ids: ["r2", "r1"],
@@ -195,4 +196,23 @@ describe("retry with another payload", () => {
 
     await assert.rejects(runs.retry("a", { payload: 1 }), { code: "BELFRY_RUN_STATE" })
   })
+})
+
+test("a page by what no index knows may be short, and goes on by its cursor until the end", async () => {
+  const rows = Array.from({ length: 25_000 }, (_, index) => index)
+  const list = (first: number | null) =>
+    listing<number, number, number>({
+      limit: 5,
+      first,
+      read: async (after, size) => rows.slice((after ?? -1) + 1, (after ?? -1) + 1 + size),
+      placeOf: (row) => row,
+      wants: (row) => row % 12_000 === 11_999,
+      show: (row) => row,
+    })
+
+  const { items, next } = await list(null)
+
+  assert.deepEqual(items, [])
+  assert.ok(next !== null)
+  assert.deepEqual(await collected(list(null)), [11_999, 23_999])
 })

@@ -122,6 +122,7 @@ export const SCHEDULE_COMMANDS: readonly CommandSpec[] = [
     summary: "Change what is named, leave the rest",
     args: [IDS],
     options: [
+      { flags: "--task <name>", words: "another task" },
       ...WHEN_OPTIONS,
       ...POLICY_OPTIONS,
       {

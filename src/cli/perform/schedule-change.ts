@@ -61,7 +61,12 @@ export async function setSchedules(call: Call): Promise<undefined> {
     const planned: PlannedChange[] = []
     for (const id of call.args) {
       const stored = await scheduleOf(scheduler, id)
-      const changes = { ...(await optionsFrom(call, stored)), ...unsetFrom(call, stored) } as ScheduleChanges
+      const task = call.flags.text("task")
+      const changes = {
+        ...(await optionsFrom(call, stored)),
+        ...unsetFrom(call, stored),
+        ...(task === undefined ? {} : { task }),
+      } as ScheduleChanges
       if (Object.keys(changes).length === 0)
         throw new Refusal(
           EXIT.usage,
@@ -69,7 +74,8 @@ export async function setSchedules(call: Call): Promise<undefined> {
           "See the flags: belfry schedule set --help",
         )
       planned.push({ stored, changes, values: changedBy(stored, changes, call) })
-      if (changes.payload !== undefined) await examinePayload(byName(tasks), stored.task, changes.payload)
+      if (changes.payload !== undefined)
+        await examinePayload(byName(tasks), task ?? stored.task, changes.payload)
     }
     const isDry = call.flags.isOn("dryRun")
     const shown: ScheduleView[] = []
@@ -122,7 +128,8 @@ function camelCase(option: string): string {
 /** Which options would be others; a mistake is thrown here, before anything is changed. */
 function changedBy(stored: ScheduleView, changes: ScheduleChanges, { io }: Call): readonly ChangedValue[] {
   const definition = definitionOf(stored)
-  const { id, task, owner, release } = stored
+  const { id, owner, release } = stored
+  const task = (changes.task as string | undefined) ?? stored.task
   const payload = changes.payload === undefined ? stored.payload : changes.payload
   const about = { id, task, payload, owner, release, now: io.clock.now() }
   return changedValues(definition, defineSchedule(changedOptions(definition, changes), about))

@@ -115,7 +115,7 @@ export class StoredRuns implements Runs {
   ): Promise<unknown> {
     if (isSelection(which)) return stepMany(this.#parts, which, options, RETRY)
     const { payload, ...because } = checked(options, RETRY_OPTIONS, doorOf("retry"))
-    if (payload === undefined) return this.#step(which, RETRY, options)
+    if (payload === undefined) return this.#step(which, RETRY, because as Because)
     const runId = idOf(which, "retry")
     await this.#parts.ready()
     return runView(await retryAnew(this.#parts, runId, payload, because as Because))

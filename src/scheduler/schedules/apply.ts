@@ -10,11 +10,13 @@ import type { Schedule } from "../../core/schedule.ts"
 import type { Store } from "../../store/store.ts"
 import type { AnyTask } from "../../task/task.ts"
 import { dryStore } from "../dry-store.ts"
+import { collected } from "../listing.ts"
 import { deleteSchedule } from "./change-schedule.ts"
 import { type ChangedValue, changedValues } from "./changed-values.ts"
 import { askedFor, createSchedule, putSchedule } from "./define-schedules.ts"
 import { cycleRefusal, dependenciesFrom } from "./dependencies.ts"
 import { checkStoredPayload } from "./payload-check.ts"
+import { schedulesBy, schedulesOf } from "./read-schedules.ts"
 import type { ScheduleParts } from "./schedule-parts.ts"
 import { BECAUSE, type Because, type CreateOptions, doorOf } from "./steering-options.ts"
 
@@ -110,10 +112,10 @@ async function planApply(
   wanted: ReadonlyMap<string, CreateOptions<unknown>>,
   pruneTag: string | null,
 ): Promise<readonly Planned[]> {
-  const stored = await storedOf(store, [...wanted.keys()])
+  const stored = await schedulesOf(store, [...wanted.keys()])
   const steps = [...wanted].map(([id, options]) => stepFor(id, options, stored.get(id) ?? null))
   await checkCycles(store, wanted)
-  const stray = pruneTag === null ? [] : await tagged(store, pruneTag)
+  const stray = pruneTag === null ? [] : await collected(schedulesBy(store, { tag: pruneTag }))
   return [
     ...dependenciesFirst(steps),
     ...stray
@@ -124,34 +126,6 @@ async function planApply(
         }),
       ),
   ]
-}
-
-const PAGE = 500
-
-async function storedOf(store: Store, ids: readonly string[]): Promise<ReadonlyMap<string, Schedule>> {
-  const stored = new Map<string, Schedule>()
-  for (let from = 0; from < ids.length; from += PAGE) {
-    const some = ids.slice(from, from + PAGE)
-    for (const schedule of await store.findSchedules(
-      { ids: some },
-      { orderBy: "id", after: null, limit: PAGE },
-    ))
-      stored.set(schedule.id, schedule)
-  }
-  return stored
-}
-
-async function tagged(store: Store, tag: string): Promise<readonly Schedule[]> {
-  const all: Schedule[] = []
-  for (let after: { at: null; id: string } | null = null; ; ) {
-    const page: readonly Schedule[] = await store.findSchedules(
-      { tag },
-      { orderBy: "id", after, limit: PAGE },
-    )
-    all.push(...page)
-    if (page.length < PAGE) return all
-    after = { at: null, id: page.at(-1)!.id }
-  }
 }
 
 function stepFor(id: string, options: CreateOptions<unknown>, stored: Schedule | null): Planned {

@@ -11,6 +11,7 @@ import { scheduleDoor } from "../../core/policies.ts"
 import type { Declared } from "../../core/reconcile.ts"
 import type { ScheduleDefinition } from "../../core/schedule.ts"
 import type { Store } from "../../store/store.ts"
+import { schedulesOf } from "./read-schedules.ts"
 
 /** What a definition is compared with: the one that is stored, if it is an update. */
 type Depending = Pick<ScheduleDefinition, "dependsOn">
@@ -65,8 +66,6 @@ function cycleProblem(cycle: readonly string[]): string {
   return `makes a cycle: ${cycleInWords(cycle)}. Schedules that wait for one another never fire`
 }
 
-const CHUNK = 500
-
 /** Beyond this many a cycle isn't noticed here; `belfry doctor` looks at all. */
 const LOOKED_AT_MAX = 10_000
 
@@ -101,11 +100,7 @@ async function readInto(
   store: Store,
   ids: readonly string[],
 ): Promise<void> {
-  for (let start = 0; start < ids.length; start += CHUNK) {
-    const page = { orderBy: "id", after: null, limit: CHUNK } as const
-    const schedules = await store.findSchedules({ ids: ids.slice(start, start + CHUNK) }, page)
-    for (const schedule of schedules) found.set(schedule.id, idsDependedOn(schedule))
-  }
+  for (const [id, schedule] of await schedulesOf(store, ids)) found.set(id, idsDependedOn(schedule))
 }
 
 /** Which of these ids no stored schedule has. */

@@ -3,6 +3,7 @@ import type { Schedule } from "../../core/schedule.ts"
 import type { Store } from "../../store/store.ts"
 import { dryStore } from "../dry-store.ts"
 import { doToMany, idsOf, MANY_OPTIONS, type ManyReport, refusalOf, selected, upTo } from "../many.ts"
+import { schedulesBy } from "./read-schedules.ts"
 import type { ScheduleParts } from "./schedule-parts.ts"
 import { doorOf, SCHEDULE_FILTER, type ScheduleSelection, scheduleFilterOf } from "./steering-options.ts"
 
@@ -35,21 +36,13 @@ export async function steerMany<Table extends OptionTable>(
   return doToMany(upTo(ids, limit), { size: AT_ONCE, take }, onProgress)
 }
 
-const PAGE = 500
 const AT_ONCE = 10
 
-/** Page by page, by id: what is done to one doesn't move the others. */
 async function* found(
   store: Store,
   filter: Checked<typeof SCHEDULE_FILTER>,
   { wants = () => true }: Pick<StepForMany<OptionTable>, "wants">,
 ): AsyncIterable<string> {
-  for (let after: { at: null; id: string } | null = null; ; ) {
-    const page: readonly Schedule[] = await store.findSchedules(scheduleFilterOf(filter), {
-      ...{ orderBy: "id", after, limit: PAGE },
-    })
-    for (const schedule of page) if (wants(schedule)) yield schedule.id
-    if (page.length < PAGE) return
-    after = { at: null, id: page.at(-1)!.id }
-  }
+  for await (const schedule of schedulesBy(store, scheduleFilterOf(filter)))
+    if (wants(schedule)) yield schedule.id
 }
