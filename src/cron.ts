@@ -1,5 +1,5 @@
 /** Cron expressions by themselves: `belfry/cron`. Nothing here starts a timer or reads a clock. */
-import { atOption, checked, checkedValue, type Door, type Kind, notAllowed } from "./core/checked.ts"
+import { atOption, checked, checkedValue, type Kind, notAllowed, type OptionSource } from "./core/checked.ts"
 import type { CronOptions as CoreOptions, Cron } from "./core/cron/cron.ts"
 import { describeCron } from "./core/cron/describe.ts"
 import { type LintFacts as CoreLintFacts, type Lint, lintCron } from "./core/cron/lint.ts"
@@ -21,9 +21,9 @@ export interface CronOptions extends Omit<CoreOptions, "anchor"> {
 
 /** Reads an expression; throws a `BelfryError` that names the field, the value, the range and the position. */
 export function parse(expression: string, options: CronOptions = {}): Cron {
-  const door: Door = { code: "BELFRY_CRON_SYNTAX", subject: "parse" }
-  const given = withoutUndefined<CoreOptions>(checked(options, CRON_OPTIONS, door))
-  atOption({ door, option: "timezone" }, () => zoneNamed(given.timezone ?? "UTC"))
+  const source: OptionSource = { code: "BELFRY_CRON_SYNTAX", subject: "parse" }
+  const given = withoutUndefined<CoreOptions>(checked(options, CRON_OPTIONS, source))
+  atOption({ source, option: "timezone" }, () => zoneNamed(given.timezone ?? "UTC"))
   return parseCron(expression, given)
 }
 
@@ -62,8 +62,8 @@ const RANGE = {
 
 /** Occurrences in a range, earliest first. */
 export function occurrences(cron: Cron, range: Range): Date[] {
-  const door: Door = { code: "BELFRY_INSTANT_INVALID", subject: "occurrences" }
-  const { after, until = Number.POSITIVE_INFINITY, limit = 1_000 } = checked(range, RANGE, door)
+  const source: OptionSource = { code: "BELFRY_INSTANT_INVALID", subject: "occurrences" }
+  const { after, until = Number.POSITIVE_INFINITY, limit = 1_000 } = checked(range, RANGE, source)
   parsed(cron, "occurrences")
   const found: Date[] = []
   let at = nextOccurrence(cron, after)
@@ -88,8 +88,8 @@ export interface LintFacts extends Omit<CoreLintFacts, "until"> {
 
 /** What may not be what its author meant. Lints about a schedule's runs come only with the facts they need. */
 export function lint(cron: Cron, facts: LintFacts): Lint[] {
-  const door: Door = { code: "BELFRY_CRON_SYNTAX", subject: "lint" }
-  const { now, ...rest } = checked(facts, LINT_FACTS, door)
+  const source: OptionSource = { code: "BELFRY_CRON_SYNTAX", subject: "lint" }
+  const { now, ...rest } = checked(facts, LINT_FACTS, source)
   return lintCron(parsed(cron, "lint"), now, withoutUndefined(rest))
 }
 
@@ -112,8 +112,8 @@ const LINT_FACTS = {
 
 /** Text is a likely mistake here: it has to be parsed first. */
 function parsed(cron: unknown, subject: string): Cron {
-  const door: Door = { code: "BELFRY_CRON_SYNTAX", subject }
-  return checkedValue(cron, required(PARSED), { door, option: "cron" })
+  const source: OptionSource = { code: "BELFRY_CRON_SYNTAX", subject }
+  return checkedValue(cron, required(PARSED), { source, option: "cron" })
 }
 
 const PARSED: Kind<Cron> = {

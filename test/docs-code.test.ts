@@ -10,7 +10,7 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url))
 const CACHE = join(ROOT, `.cache/docs-code-${process.pid}`)
 const BLOCKS = join(CACHE, "blocks")
 const PRELUDE_FILE = join(CACHE, "prelude.d.ts")
-const DOORS = [
+const SOURCES = [
   "index",
   "cron",
   "testing",
@@ -85,7 +85,7 @@ test("every export is in the reference", () => {
     [...reference.matchAll(/`([^`]+)`/g)].flatMap(([, code]) => code!.match(/\w+/g) ?? []),
   )
 
-  const missing = exportsOf(compiled().program, DOORS).filter((name) => !named.has(name))
+  const missing = exportsOf(compiled().program, SOURCES).filter((name) => !named.has(name))
 
   assert.deepEqual(missing, [])
 })
@@ -126,7 +126,7 @@ function compiled(): NonNullable<typeof once> {
   writeFileSync(PRELUDE_FILE, PRELUDE)
   writeFileSync(join(CACHE, "src/my-store.ts"), MY_STORE)
   for (const { file, text } of blocks) writeFileSync(join(BLOCKS, file), text)
-  const files = [PRELUDE_FILE, ...blocks.map(({ file }) => join(BLOCKS, file)), ...DOORS]
+  const files = [PRELUDE_FILE, ...blocks.map(({ file }) => join(BLOCKS, file)), ...SOURCES]
   once = { program: programOf(files), blocks }
   return once
 }

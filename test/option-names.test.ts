@@ -33,7 +33,7 @@ const DAILY = { task: "t", cron: "@daily" } as const
 const url = "postgres://localhost/x"
 const pool = { connect: () => assert.fail("it was used") }
 
-const DOORS: readonly (readonly [
+const SOURCES: readonly (readonly [
   name: string,
   all: object,
   asked: Readonly<Record<string, Call>>,
@@ -218,7 +218,7 @@ const DOORS: readonly (readonly [
   ["belfry/store", store, {}, Object.fromEntries(functionsOf(store).map((name) => [name, FOR_STORES]))],
 ]
 
-for (const [name, all, asked, others] of DOORS) {
+for (const [name, all, asked, others] of SOURCES) {
   describe(name, () => {
     test("each of its functions is asked here, or has a reason not to be", () => {
       assert.deepEqual(functionsOf(all), [...Object.keys(asked), ...Object.keys(others)].sort())

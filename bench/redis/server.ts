@@ -6,7 +6,7 @@ import { type BenchServer, cpuMsOf, difference } from "../shared/server.ts"
 const SETTINGS = ["--appendfsync", "everysec", "--auto-aof-rewrite-percentage", "0"]
 
 /**
- * Each database is a server of its own, which starts in milliseconds: so what one contender costs isn't another's. Counting
+ * Each database is a server of its own, which starts in milliseconds: so what one contender costs isn't another's. StatisticsBuffer
  * what clients send (and not what scripts call) takes a monitor, which would slow down a busy server.
  */
 export async function benchServer(options: { isCountingSent?: boolean } = {}): Promise<BenchServer> {

@@ -23,7 +23,7 @@ export interface CatchUpDecision {
   isLate(occurrence: Occurrence): boolean
 }
 
-/** Counting stops here, so that a month of missed seconds costs milliseconds. */
+/** StatisticsBuffer stops here, so that a month of missed seconds costs milliseconds. */
 export const MISSED_COUNT_MAX = 10_000
 
 /** Walks back from the newest owed occurrence and keeps as many as the policy allows; what lies before is the rest. */
@@ -35,7 +35,7 @@ export function owedUpTo(
 ): CatchUpDecision {
   const { policy, graceMs, windowMs, limit } = schedule.catchUp
   const coveredUntil = schedule.coveredUntil ?? now
-  // A higher limit was written past our door: since 1970 it could keep a thousand million.
+  // A higher limit was written without our checks: since 1970 it could keep a thousand million.
   const wanted = policy === "all" ? Math.min(limit, CATCH_UP_LIMIT_MAX) : 1
   const earliest =
     policy === "once" ? Number.NEGATIVE_INFINITY : now - (policy === "all" ? windowMs : graceMs)

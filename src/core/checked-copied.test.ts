@@ -1,11 +1,11 @@
 import { assert, describe, test } from "vitest"
 import { thrownBy } from "../../test/support/records.ts"
-import { atOption, checked, copied, type Door, type Place } from "./checked.ts"
+import { atOption, checked, copied, type OptionSource, type Place } from "./checked.ts"
 import { BelfryError } from "./errors.ts"
 import { instant, integer, record } from "./kinds.ts"
 
-const DOOR: Door = { code: "BELFRY_RUN_INVALID", subject: "enqueue", details: { id: "x" } }
-const PLACE: Place = { door: DOOR, option: "headers" }
+const SOURCE: OptionSource = { code: "BELFRY_RUN_INVALID", subject: "enqueue", details: { id: "x" } }
+const PLACE: Place = { source: SOURCE, option: "headers" }
 
 const throwing = {
   get limit() {
@@ -53,7 +53,7 @@ describe("an object whose members are passed on", () => {
 
 test("options inside an option that can't be read are named", () => {
   const error = thrownBy(() =>
-    checked({ nested: throwing }, { nested: record({ limit: integer(1, 2) }) }, DOOR),
+    checked({ nested: throwing }, { nested: record({ limit: integer(1, 2) }) }, SOURCE),
   )
 
   assert.equal(error.message, "enqueue: nested can't be read.")
@@ -94,7 +94,7 @@ test.each([
 ])("a name of %d characters is compared with the known ones up to 60", (length, help) => {
   const name = "x".repeat(length)
 
-  const error = thrownBy(() => checked({ [`${name.slice(1)}y`]: 1 }, { [name]: instant }, DOOR))
+  const error = thrownBy(() => checked({ [`${name.slice(1)}y`]: 1 }, { [name]: instant }, SOURCE))
 
   assert.include(error.message, `is not an option. ${help} ${name}`)
 })

@@ -1,6 +1,6 @@
 import { assert, describe, test } from "vitest"
 import { thrownBy } from "../../test/support/records.ts"
-import { checked, type Door } from "./checked.ts"
+import { checked, type OptionSource } from "./checked.ts"
 import {
   choice,
   duration,
@@ -17,7 +17,7 @@ import {
   text,
 } from "./kinds.ts"
 
-const DOOR: Door = { code: "BELFRY_RUN_INVALID", subject: "enqueue", details: { id: "x" } }
+const SOURCE: OptionSource = { code: "BELFRY_RUN_INVALID", subject: "enqueue", details: { id: "x" } }
 
 const TABLE = {
   priority: integer(-5, 5),
@@ -34,7 +34,7 @@ const TABLE = {
   by: remark,
 }
 
-const refusalOf = (given: unknown) => thrownBy(() => checked(given, TABLE, DOOR))
+const refusalOf = (given: unknown) => thrownBy(() => checked(given, TABLE, SOURCE))
 
 describe("a value", () => {
   test("is read into the form it is kept in", () => {
@@ -44,7 +44,7 @@ describe("a value", () => {
       by: "Ada\0",
     }
 
-    assert.deepEqual(checked(given, TABLE, DOOR), {
+    assert.deepEqual(checked(given, TABLE, SOURCE), {
       ...{ priority: 0, enabled: false, key: "abcde", delay: 1_000, at: 5, share: 1, tags: ["é"] },
       ...{ backoff: "fixed", nested: { limit: 2 }, overlap: { policy: "queue", limit: undefined } },
       ...{ before: { id: "r" }, by: "Ada\ufffd" },
@@ -55,7 +55,7 @@ describe("a value", () => {
     const nothing = Object.fromEntries(Object.keys(TABLE).map((name) => [name, undefined]))
 
     for (const given of [undefined, null, {}, { key: null, nested: undefined }])
-      assert.deepEqual(checked(given, TABLE, DOOR), nothing as never)
+      assert.deepEqual(checked(given, TABLE, SOURCE), nothing as never)
   })
 
   const REFUSED: readonly (readonly [object | string | number, string])[] = [
@@ -121,7 +121,7 @@ describe("a name", () => {
   })
 
   test("that is misspelt is taken for the nearest there is, not for the first that is near", () => {
-    const error = thrownBy(() => checked({ untill: 1 }, { untilAt: instant, until: instant }, DOOR))
+    const error = thrownBy(() => checked({ untill: 1 }, { untilAt: instant, until: instant }, SOURCE))
 
     assert.equal(error.message, "enqueue: untill is not an option. Did you mean until?")
   })
@@ -182,6 +182,6 @@ describe("an object that can't be read", () => {
       }
     }
 
-    assert.equal(checked(new Options(), TABLE, DOOR).priority, 3)
+    assert.equal(checked(new Options(), TABLE, SOURCE).priority, 3)
   })
 })

@@ -26,7 +26,7 @@ export interface RequiredKind<Value> extends Kind<Value> {
 }
 
 /** Where options come in: what an error says of it. */
-export interface Door {
+export interface OptionSource {
   readonly code: ErrorCode
   /** How the message begins: `Schedule "report"`, or the name of the function that was called. */
   readonly subject: string
@@ -35,7 +35,7 @@ export interface Door {
 
 /** One option at one door, such as `catchUp.limit`. */
 export interface Place {
-  readonly door: Door
+  readonly source: OptionSource
   readonly option: string
 }
 
@@ -52,14 +52,14 @@ export type Checked<Table extends OptionTable> = {
 export function checked<Table extends OptionTable>(
   given: unknown,
   table: Table,
-  door: Door,
+  source: OptionSource,
   within = "",
 ): Checked<Table> {
   const prefix = within === "" ? "" : `${within}.`
-  const { keys, values } = valuesOf(given, table, { door, option: within === "" ? "options" : within })
+  const { keys, values } = valuesOf(given, table, { source, option: within === "" ? "options" : within })
   const unknown = keys.find((key) => !Object.hasOwn(table, key))
-  if (unknown !== undefined) throw unknownOption(unknown, table, { door, option: `${prefix}${unknown}` })
-  return readAll(values, table, door, prefix)
+  if (unknown !== undefined) throw unknownOption(unknown, table, { source, option: `${prefix}${unknown}` })
+  return readAll(values, table, source, prefix)
 }
 
 /** As `checked`, for objects that hold more than is asked for: a run or a log line, given to say where to read on. */
@@ -68,7 +68,7 @@ export function checkedPart<Table extends OptionTable>(
   table: Table,
   at: Place,
 ): Checked<Table> {
-  return readAll(valuesOf(given, table, at).values, table, at.door, `${at.option}.`)
+  return readAll(valuesOf(given, table, at).values, table, at.source, `${at.option}.`)
 }
 
 /** One value that isn't in an object: an argument of a function. Null is the same as not given. */
@@ -93,12 +93,12 @@ function readSafely<Value>(value: unknown, kind: Kind<Value>, at: Place): Value 
 function readAll<Table extends OptionTable>(
   values: Values,
   table: Table,
-  door: Door,
+  source: OptionSource,
   prefix: string,
 ): Checked<Table> {
   const read = Object.entries(table).map(([name, kind]) => [
     name,
-    checkedValue(values.get(name), kind, { door, option: `${prefix}${name}` }),
+    checkedValue(values.get(name), kind, { source, option: `${prefix}${name}` }),
   ])
   return Object.fromEntries(read) as Checked<Table>
 }
@@ -151,8 +151,8 @@ function unknownOption(name: string, table: OptionTable, at: Place): BelfryError
   const near = nearest(name, names)
   const help = near === null ? `Known are ${names.join(", ")}` : `Did you mean ${near}?`
   const option = shortName(at.option)
-  const text = `${at.door.subject}: ${option} is not an option. ${help}${near === null ? "." : ""}`
-  return new BelfryError(at.door.code, text, { details: { ...at.door.details, option } })
+  const text = `${at.source.subject}: ${option} is not an option. ${help}${near === null ? "." : ""}`
+  return new BelfryError(at.source.code, text, { details: { ...at.source.details, option } })
 }
 
 export function notAllowed(value: unknown, allowed: string, at: Place): BelfryError {
@@ -160,29 +160,29 @@ export function notAllowed(value: unknown, allowed: string, at: Place): BelfryEr
 }
 
 export function refusal(
-  { door, option }: Place,
+  { source, option }: Place,
   problem: string,
   about: { value?: unknown; cause?: unknown; code?: ErrorCode } = {},
 ): BelfryError {
   const details = {
-    ...door.details,
+    ...source.details,
     option,
     ...("value" in about && { value: plain(about.value) }),
   }
-  return new BelfryError(about.code ?? door.code, `${door.subject}: ${option} ${problem}.`, {
+  return new BelfryError(about.code ?? source.code, `${source.subject}: ${option} ${problem}.`, {
     details,
     cause: about.cause,
   })
 }
 
 /** Adds the option to an error that knows only its value: what a parser says of a cron or a zone. */
-export function atOption<Value>({ door, option }: Place, read: () => Value): Value {
+export function atOption<Value>({ source, option }: Place, read: () => Value): Value {
   try {
     return read()
   } catch (cause) {
     if (!(cause instanceof BelfryError)) throw cause
-    const details = { ...door.details, ...cause.details, option }
-    throw new BelfryError(cause.code, `${door.subject}: ${option}: ${cause.message}`, { details, cause })
+    const details = { ...source.details, ...cause.details, option }
+    throw new BelfryError(cause.code, `${source.subject}: ${option}: ${cause.message}`, { details, cause })
   }
 }
 

@@ -143,7 +143,7 @@ test.each([1.5, Number.NaN, 1_000_001, "toString"])("priority %s is refused", (p
   assert.match(thrownBy(() => PRIORITY.read(priority, PLACE)).message, /^Task "t": retry is .*; use /)
 })
 
-const PLACE = { door: { code: "BELFRY_TASK_INVALID", subject: 'Task "t"' }, option: "retry" } as const
+const PLACE = { source: { code: "BELFRY_TASK_INVALID", subject: 'Task "t"' }, option: "retry" } as const
 const defineRetry = (options: RetryOptions) => RETRY.read(options, PLACE)
 
 describe("retry", () => {

@@ -3,8 +3,8 @@ import {
   type Checked,
   checked,
   checkedValue,
-  type Door,
   type Kind,
+  type OptionSource,
   type Place,
   refusal,
 } from "./checked.ts"
@@ -24,7 +24,7 @@ import {
   overlapOf,
   PRIORITY,
   RETRY,
-  scheduleDoor,
+  scheduleSource,
 } from "./policies.ts"
 import { NO_PROGRESS, NO_RUNS, type Schedule, type ScheduleDefinition } from "./schedule.ts"
 import { planAnew } from "./steer.ts"
@@ -45,16 +45,16 @@ export interface DefinitionContext {
 }
 
 export function defineSchedule(options: ScheduleOptions, context: DefinitionContext): ScheduleDefinition {
-  const door = scheduleDoor(checkId(context.id))
-  const task = checkedValue(context.task, required(TASK_NAME), { door, option: "task" })
-  const given = checked(options, SCHEDULE_OPTIONS, door)
-  const policies = policiesOf(given, door)
+  const source = scheduleSource(checkId(context.id))
+  const task = checkedValue(context.task, required(TASK_NAME), { source, option: "task" })
+  const given = checked(options, SCHEDULE_OPTIONS, source)
+  const policies = policiesOf(given, source)
   if (policies.dependsOn.some(({ scheduleId }) => scheduleId === context.id))
-    throw refusal({ door, option: "dependsOn" }, "names the schedule itself")
+    throw refusal({ source, option: "dependsOn" }, "names the schedule itself")
   const definition: ScheduleDefinition = {
     task,
     payload: toPayload(context.payload, `Payload of schedule "${context.id}"`),
-    triggers: triggersOf(given, context, door),
+    triggers: triggersOf(given, context, source),
     timezone: given.timezone ?? "UTC",
     priority: given.priority ?? 0,
     ...policies,
@@ -64,7 +64,7 @@ export function defineSchedule(options: ScheduleOptions, context: DefinitionCont
     owner: context.owner,
     release: context.release,
   }
-  checkTimetable(context.id, definition, { door, isListed: given.triggers !== undefined })
+  checkTimetable(context.id, definition, { source, isListed: given.triggers !== undefined })
   return definition
 }
 
@@ -75,10 +75,10 @@ export type Policies = Pick<
   | ("overlap" | "maxConcurrentRuns" | "dependsOn" | "retry" | "timeoutMs")
 >
 
-export function policiesOf(given: Checked<typeof POLICY_OPTIONS>, door: Door): Policies {
+export function policiesOf(given: Checked<typeof POLICY_OPTIONS>, source: OptionSource): Policies {
   const { startsAt = null, endsAt = null, catchUp = DEFAULT_CATCH_UP } = given
   if (startsAt !== null && endsAt !== null && endsAt < startsAt)
-    throw refusal({ door, option: "endsAt" }, "is before startsAt")
+    throw refusal({ source, option: "endsAt" }, "is before startsAt")
   return {
     dst: given.dst ?? DEFAULT_DST,
     jitterMs: given.jitter ?? 0,
@@ -88,7 +88,7 @@ export function policiesOf(given: Checked<typeof POLICY_OPTIONS>, door: Door): P
     maxRuns: given.maxRuns ?? null,
     removeWhenFinished: given.removeWhenFinished ?? false,
     catchUp,
-    overlap: overlapOf(given.overlap, catchUp, door),
+    overlap: overlapOf(given.overlap, catchUp, source),
     maxConcurrentRuns: given.maxConcurrentRuns ?? null,
     dependsOn: given.dependsOn ?? [],
     retry: given.retry ?? null,
@@ -170,17 +170,17 @@ const TRIGGER_KINDS = ["cron", "every", "at", "in"] as const
 const KIND_OF = { dayMatch: "cron", anchor: "every" } as const
 const DETAILS = Object.keys(KIND_OF) as (keyof typeof KIND_OF)[]
 
-function triggersOf(given: Given, context: DefinitionContext, door: Door): readonly Trigger[] {
+function triggersOf(given: Given, context: DefinitionContext, source: OptionSource): readonly Trigger[] {
   const { triggers } = given
-  if (triggers === undefined) return [triggerOf(given, context, { door, option: "" })]
+  if (triggers === undefined) return [triggerOf(given, context, { source, option: "" })]
   if (TRIGGER_KINDS.some((kind) => given[kind] !== undefined))
-    throw refusal({ door, option: "triggers" }, "can't be given beside cron, every, at or in")
+    throw refusal({ source, option: "triggers" }, "can't be given beside cron, every, at or in")
   for (const option of DETAILS) {
     if (given[option] !== undefined)
-      throw refusal({ door, option }, "can't be given beside triggers: write it into the trigger it is for")
+      throw refusal({ source, option }, "can't be given beside triggers: write it into the trigger it is for")
   }
   return triggers.map((trigger, index) =>
-    triggerOf(trigger, context, { door, option: `triggers[${index}].` }),
+    triggerOf(trigger, context, { source, option: `triggers[${index}].` }),
   )
 }
 
@@ -188,7 +188,7 @@ function triggerOf(given: GivenTrigger, { now }: DefinitionContext, at: Place): 
   const kinds = TRIGGER_KINDS.filter((kind) => given[kind] !== undefined)
   const { cron, dayMatch = "either", every, anchor = null } = given
   const refuse = (option: string, problem: string) =>
-    refusal({ door: at.door, option: `${at.option}${option}` }, problem)
+    refusal({ source: at.source, option: `${at.option}${option}` }, problem)
   // An update with a part of a trigger comes here, too: a new trigger replaces the stored ones.
   const part = kinds.length === 0 && DETAILS.find((option) => given[option] !== undefined)
   if (part)
@@ -212,16 +212,16 @@ function triggerOf(given: GivenTrigger, { now }: DefinitionContext, at: Place): 
   return { kind: "at", at: now + given.in! }
 }
 
-/** Finds a bad cron or zone now, at the door; the zone also if only intervals are there, which don't look at it. */
+/** Finds a bad cron or zone now, on entry; the zone also if only intervals are there, which don't look at it. */
 function checkTimetable(
   id: string,
   { triggers, timezone, dst, startsAt, endsAt }: ScheduleDefinition,
-  { door, isListed }: { door: Door; isListed: boolean },
+  { source, isListed }: { source: OptionSource; isListed: boolean },
 ): void {
-  atOption({ door, option: "timezone" }, () => zoneNamed(timezone))
+  atOption({ source, option: "timezone" }, () => zoneNamed(timezone))
   for (const [index, trigger] of triggers.entries()) {
     const option = isListed ? `triggers[${index}].${trigger.kind}` : trigger.kind
     const timetable = { id, triggers: [trigger], timezone, dst, startsAt, endsAt, anchor: 0 }
-    atOption({ door, option }, () => nextInTimetable(timetable, 0))
+    atOption({ source, option }, () => nextInTimetable(timetable, 0))
   }
 }

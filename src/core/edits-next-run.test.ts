@@ -3,7 +3,7 @@ import { edit, edited, planned } from "../../test/support/edited.ts"
 import { aRunRef, aSchedule, at, clock, ledger, withUnfinished } from "../../test/support/records.ts"
 import { planFire } from "./fire.ts"
 
-/** A next run that was written past our door is planned as if it had been asked for when it was written. */
+/** A next run that was written without our checks is planned as if it had been asked for when it was written. */
 
 describe("a next run", () => {
   test("by itself it is a reschedule", () => {

@@ -15,7 +15,7 @@ import type { ScheduleOptions } from "./options.ts"
 import { NO_FACTS } from "./plan.ts"
 import type { Schedule } from "./schedule.ts"
 
-/** What was written past our door is planned as if it had been asked for when it was written. */
+/** What was written without our checks is planned as if it had been asked for when it was written. */
 
 const ALL: ScheduleOptions = { catchUp: "all", overlap: "allow" }
 

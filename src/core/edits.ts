@@ -9,7 +9,7 @@ import { planOnHold, settle } from "./settling.ts"
 import { beginPause, planAnew, reschedule, resume } from "./steer.ts"
 
 /**
- * Changes that were written past our door, where a store lets others write (SQL). Each means what the same step means when it
+ * Changes that were written without our checks, where a store lets others write (SQL). Each means what the same step means when it
  * is asked of Belfry, at the instant it was written: whoever writes a row can't plan, so the next plan does.
  */
 

@@ -24,7 +24,7 @@ export function planFire(schedule: Schedule, facts: FireFacts, now: Instant): Pl
     const owed = owedUpTo(newestDue(schedule, now), schedule, now, facts.recorded)
     return planOwed(schedule, facts, owed, now, { canWait: true })
   } catch (error) {
-    // Written past our door (by SQL, say), or by a version that knows more.
+    // Written without our checks (by SQL, say), or by a version that knows more.
     return planOnHold(schedule, error)
   }
 }

@@ -20,7 +20,7 @@ export function formatInstant(instant: Instant): string {
 
 const RFC_3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?([Zz]|[+-]\d\d:?\d\d)$/
 
-/** Parse at the door: a `Date`, milliseconds, or RFC 3339 text that carries its offset. */
+/** Parse on entry: a `Date`, milliseconds, or RFC 3339 text that carries its offset. */
 export function parseInstant(value: Date | number | string, what = "instant"): Instant {
   const instant = instantOf(value)
   if (instant !== null) return instant

@@ -22,7 +22,7 @@ import {
 } from "./kinds.ts"
 import { LOOKUP, RUN_ID, SCHEDULE_ID, TASK_NAME, taskOr } from "./limits.ts"
 
-const PLACE: Place = { door: { code: "BELFRY_RUN_INVALID", subject: "enqueue" }, option: "given" }
+const PLACE: Place = { source: { code: "BELFRY_RUN_INVALID", subject: "enqueue" }, option: "given" }
 
 const messageOf = (kind: Kind<unknown>, value: unknown) => thrownBy(() => kind.read(value, PLACE)).message
 
@@ -164,15 +164,15 @@ test("a callback is a function", () => {
 test("a payload is kept as it is, and null is one", () => {
   const table = { payload, key: LOOKUP }
 
-  assert.deepEqual(checked({ payload: null, key: null }, table, PLACE.door), {
+  assert.deepEqual(checked({ payload: null, key: null }, table, PLACE.source), {
     payload: null,
     key: undefined,
   })
-  assert.deepEqual(checked({ payload: [1] }, table, PLACE.door), { payload: [1], key: undefined })
+  assert.deepEqual(checked({ payload: [1] }, table, PLACE.source), { payload: [1], key: undefined })
 })
 
 test("an option that is checked elsewhere is passed on; if it is required and missing, the guide is named", () => {
-  const error = thrownBy(() => checked({}, { argv: required(unread) }, PLACE.door))
+  const error = thrownBy(() => checked({}, { argv: required(unread) }, PLACE.source))
 
   assert.equal(unread.read("as it is", PLACE), "as it is")
   assert.equal(error.message, "enqueue: argv is undefined; use what its guide says.")

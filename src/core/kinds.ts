@@ -156,7 +156,7 @@ export function list<Value>(kind: Kind<Value>, { min = 0, max }: { min?: number;
         throw notAllowed(value, `a list of ${min} to ${max}`, at)
       // By index: `map` would pass over holes.
       return Array.from(value, (each, index) =>
-        kind.read(each, { door: at.door, option: `${at.option}[${index}]` }),
+        kind.read(each, { source: at.source, option: `${at.option}[${index}]` }),
       )
     },
   } satisfies Kind<readonly Value[]>
@@ -170,7 +170,7 @@ export function record<Table extends OptionTable>(table: Table) {
     table,
     read(value: unknown, at: Place): Checked<Table> {
       if (!isRecordLike(value)) throw notAllowed(value, allowed, at)
-      return checked(value, table, at.door, at.option)
+      return checked(value, table, at.source, at.option)
     },
   } satisfies Kind<Checked<Table>>
 }
@@ -197,10 +197,10 @@ export function shortOr<Name extends string, Table extends OptionTable & Record<
     allowed,
     table,
     read(value: unknown, at: Place): Checked<Table> {
-      const { door, option } = at
-      if (isRecordLike(value)) return checked(value, table, door, option)
+      const { source, option } = at
+      if (isRecordLike(value)) return checked(value, table, source, option)
       if (typeof value === "object") throw notAllowed(value, allowed, at)
-      return checked({ [name]: short.read(value, at) }, table, door, option)
+      return checked({ [name]: short.read(value, at) }, table, source, option)
     },
   } satisfies Kind<Checked<Table>>
 }

@@ -245,7 +245,7 @@ class Story {
     for (const run of this.records.filter((record) => record.scheduledFor! <= this.end())) {
       const count = counts.get(run) ?? 0
       const said = run.state === "skipped" ? (run.missed?.count ?? 1) : 1
-      // Counting stops there.
+      // StatisticsBuffer stops there.
       const isCounted = said === MISSED_COUNT_MAX ? count >= said : count === said
       assert.isTrue(isCounted, `${run.id} stands for ${count}, but says ${said}`)
     }

@@ -31,7 +31,7 @@ export const RUN_ID: Kind<string> = textLike(
   '1 to 300 letters, digits, "_", "-", ".", ":", "@", "~", "+" and "/"',
 )
 
-/** To look something up by: what SQL has written past our doors is found, too. */
+/** To look something up by: what SQL has written without our checkss is found, too. */
 export const LOOKUP: Kind<string> = text({ min: 1, max: 300 })
 
 export const KEY_MAX = 255

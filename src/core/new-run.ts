@@ -121,7 +121,7 @@ function triggerOf(schedule: Schedule, scheduledFor: Instant): string {
 export function triggerText(trigger: Trigger): string {
   if (trigger.kind === "cron") return trigger.cron
   if (trigger.kind === "at") return `@at ${formatInstant(trigger.at)}`
-  // Written past our door.
+  // Written without our checks.
   if (trigger.kind !== "every" || !(trigger.everyMs >= 1)) return "@unreadable"
   return `@every ${exactDuration(trigger.everyMs)}`
 }

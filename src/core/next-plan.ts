@@ -7,7 +7,7 @@ import { planOnHold } from "./settling.ts"
 import { nextInTimetable } from "./timetable.ts"
 
 /**
- * A schedule as its next plan will leave it: what lists and previews show. So an edit that was written past our door is seen at
+ * A schedule as its next plan will leave it: what lists and previews show. So an edit that was written without our checks is seen at
  * once, and what can't be planned says why, before any process has looked. Facts matter only where there are edits.
  */
 export function afterNextPlan(schedule: Schedule, facts: FireFacts = NO_FACTS): Schedule {

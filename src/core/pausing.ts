@@ -2,7 +2,6 @@ import { gapsIn, owedUpTo } from "./catch-up.ts"
 import type { Instant } from "./instant.ts"
 import { skipRecordOf } from "./new-run.ts"
 import { newestDue, newestPassed, type Occurrence, passedBy } from "./occurrence.ts"
-import { passedOver, settlePassedOver } from "./passing-over.ts"
 import {
   type FireFacts,
   factsAfter,
@@ -16,6 +15,7 @@ import {
 import { planOwed } from "./plan-owed.ts"
 import type { NewRun } from "./run.ts"
 import type { Schedule } from "./schedule.ts"
+import { settleSkipped, skippedByReschedule } from "./skipped-by-reschedule.ts"
 
 /**
  * A paused schedule. What was due before the pause began is owed like anything else that is late; what comes due in the pause
@@ -45,11 +45,16 @@ export function settlePause(schedule: Schedule, facts: FireFacts, now: Instant):
   const settled = settledBeforePause(schedule, facts, now)
   const plan = followedBy(schedule, settled, (paused) => {
     const newest = newestDropped(paused, now)
-    if (newest === null) return settlePassedOver(paused, facts, now) ?? planOf(paused, {})
+    if (newest === null) return settleSkipped(paused, facts, now) ?? planOf(paused, {})
     return planOf(
       paused,
       { coveredUntil: newest.scheduledFor, firedCount: firedUntil(paused, facts, newest.scheduledFor) },
-      { runs: [...passedOver(paused, newest.scheduledFor, facts), ...droppedUntil(paused, facts, newest)] },
+      {
+        runs: [
+          ...skippedByReschedule(paused, newest.scheduledFor, facts),
+          ...droppedUntil(paused, facts, newest),
+        ],
+      },
     )
   })
   const isSettled = plan.progress !== null && plan.progress.coveredUntil === schedule.coveredUntil
@@ -70,7 +75,7 @@ function resumed(schedule: Schedule, facts: FireFacts, now: Instant): Plan {
   const passed = passedBy(schedule, now)
   const settled = Math.max(passed, schedule.coveredUntil ?? passed, newest?.scheduledFor ?? passed)
   const progress = planFrom(running, settled)
-  const records = [...passedOver(schedule, progress.coveredUntil!, facts), ...runs]
+  const records = [...skippedByReschedule(schedule, progress.coveredUntil!, facts), ...runs]
   const nextRunAt = schedule.enabled ? progress.nextRunAt! : null
   const firedCount = firedUntil(schedule, facts, progress.coveredUntil!)
   return withoutFinished(schedule, planOf(running, { ...progress, nextRunAt, firedCount }, { runs: records }))

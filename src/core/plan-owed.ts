@@ -3,10 +3,10 @@ import { formatDuration } from "./duration.ts"
 import { type Instant, SECOND } from "./instant.ts"
 import { newRunOf, skipRecordOf } from "./new-run.ts"
 import { type Occurrence, occurrenceAfter, occurrenceBefore, runIdOf } from "./occurrence.ts"
-import { passedOver } from "./passing-over.ts"
 import { type FireFacts, type Plan, planOf, ranIn, UNFINISHED_FACTS_MAX, withoutFinished } from "./plan.ts"
 import { cancel, type NewRun, type RunChange } from "./run.ts"
 import { isSpent, type Schedule } from "./schedule.ts"
+import { skippedByReschedule } from "./skipped-by-reschedule.ts"
 
 export interface OwedOptions {
   /**
@@ -164,7 +164,7 @@ function advance(
       firedCount,
       lastError: null,
     },
-    { runs: [...passedOver(schedule, coveredUntil, facts), ...records, ...runs], cancels },
+    { runs: [...skippedByReschedule(schedule, coveredUntil, facts), ...records, ...runs], cancels },
   )
   return withoutFinished(schedule, plan)
 }

@@ -1,5 +1,5 @@
 import { DEFAULT_RETRY, type RetryPolicy } from "./backoff.ts"
-import { type Checked, checkedValue, type Door, type Kind, refusal } from "./checked.ts"
+import { type Checked, checkedValue, type Kind, type OptionSource, refusal } from "./checked.ts"
 import { DEFAULT_DST } from "./cron/parse.ts"
 import { DAY, MINUTE } from "./instant.ts"
 import { choice, duration, integer, list, made, numberBetween, record, required, shortOr } from "./kinds.ts"
@@ -52,12 +52,12 @@ export function usualLimit(catchUp: CatchUp): number {
 export function overlapOf(
   given: { readonly policy: Overlap["policy"]; readonly limit?: number | undefined } | undefined,
   catchUp: CatchUp,
-  door: Door,
+  source: OptionSource,
 ): Overlap {
   const { policy, limit = usualLimit(catchUp) } = given ?? { policy: "skip" }
   if (catchUp.policy === "all" && (policy === "skip" || policy === "replace")) {
     throw refusal(
-      { door, option: "catchUp" },
+      { source, option: "catchUp" },
       `"all" needs overlap "queue" or "allow": with "${policy}" only one run would remain`,
     )
   }
@@ -107,12 +107,12 @@ function retryOf(given: Checked<typeof RETRY_TABLE>): RetryPolicy {
 }
 
 /** What errors say of a schedule. */
-export function scheduleDoor(id: string): Door {
+export function scheduleSource(id: string): OptionSource {
   return { code: "BELFRY_SCHEDULE_INVALID", subject: `Schedule "${id}"`, details: { id } }
 }
 
-const ID_DOOR: Door = { code: "BELFRY_SCHEDULE_INVALID", subject: "Schedule" }
+const ID_SOURCE: OptionSource = { code: "BELFRY_SCHEDULE_INVALID", subject: "Schedule" }
 
 export function checkId(id: unknown): string {
-  return checkedValue(id, required(SCHEDULE_ID), { door: ID_DOOR, option: "id" })
+  return checkedValue(id, required(SCHEDULE_ID), { source: ID_SOURCE, option: "id" })
 }

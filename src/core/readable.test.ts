@@ -146,7 +146,7 @@ test.each([
   { triggers: Array(250).fill({ kind: "at", at: NOW }) },
   { paused: { at: NOW, until: LATEST } },
   { overrides: [{ scheduledFor: EARLIEST, dueAt: LATEST }] },
-])("what a door lets in can be read: %j", (parts) => {
+])("what a source lets in can be read: %j", (parts) => {
   assert.isNull(lastErrorOf(parts))
 })
 

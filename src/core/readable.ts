@@ -49,7 +49,7 @@ function isPause(paused: Pause): boolean {
   )
 }
 
-/** Whoever writes past our door may leave it out. */
+/** Whoever writes without our checks may leave it out. */
 function isRemark(value: unknown): boolean {
   return value === undefined || value === null || typeof value === "string"
 }

@@ -52,14 +52,18 @@ function picked(from: object, fields: readonly string[]): object {
   return Object.fromEntries(fields.map((field) => [field, (from as Record<string, unknown>)[field]]))
 }
 
-interface Told {
+interface SharedHint {
   readonly action: string
   readonly why: Why
   readonly before: object | null
   readonly after: object | null
 }
 
-function entryOf(scheduleId: string, name: string, { action, why, before, after }: Told): NewJournalEntry {
+function entryOf(
+  scheduleId: string,
+  name: string,
+  { action, why, before, after }: SharedHint,
+): NewJournalEntry {
   return {
     id: `schedule ${scheduleId} ${name}`,
     action,

@@ -16,14 +16,14 @@ export interface Schedule extends ScheduleDefinition, ScheduleProgress, Schedule
   /** The definition as code last declared it, in short; differs from the stored one after an operator's override. */
   readonly declaredAs: string | null
   /**
-   * What was written past our door since the last plan, oldest first, where a store lets others write (SQL). The schedule is
+   * What was written without our checks since the last plan, oldest first, where a store lets others write (SQL). The schedule is
    * due while there are any: the next plan does for each what an operator's step would have done, and the store forgets them
    * with it.
    */
   readonly edits?: readonly Edit[]
 }
 
-/** One change of a schedule that was written past our door. */
+/** One change of a schedule that was written without our checks. */
 export interface Edit {
   readonly at: Instant
   readonly by: string | null
@@ -73,7 +73,7 @@ export interface ScheduleProgress {
   readonly paused: Pause | null
   /** How many runs its occurrences became: what `maxRuns` is about. */
   readonly firedCount: number
-  /** Why it can't be planned: a cron or a zone that was written past our door. */
+  /** Why it can't be planned: a cron or a zone that was written without our checks. */
   readonly lastError: string | null
   readonly finishedAt: Instant | null
 }

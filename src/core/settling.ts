@@ -1,12 +1,12 @@
 import { owedUpTo } from "./catch-up.ts"
 import type { Instant } from "./instant.ts"
 import { newestPassed } from "./occurrence.ts"
-import { settlePassedOver } from "./passing-over.ts"
 import { settlePause } from "./pausing.ts"
 import { type FireFacts, type Plan, planOf } from "./plan.ts"
 import { type OwedOptions, planOwed } from "./plan-owed.ts"
 import { assertReadable } from "./readable.ts"
 import type { Schedule } from "./schedule.ts"
+import { settleSkipped } from "./skipped-by-reschedule.ts"
 import { storable } from "./thrown.ts"
 
 /**
@@ -25,7 +25,7 @@ export function settle(
     assertReadable(schedule)
     if (schedule.paused !== null) return settlePause(schedule, facts, now)
     const newest = newestPassed(schedule, now)
-    if (newest === null) return canWait ? null : settlePassedOver(schedule, facts, now)
+    if (newest === null) return canWait ? null : settleSkipped(schedule, facts, now)
     const owed = owedUpTo(newest, schedule, now, facts.recorded)
     const plan = planOwed(schedule, facts, owed, now, { canWait })
     return canWait && plan.runs.length === 0 ? null : plan

@@ -5,7 +5,7 @@ import type { Schedule } from "./schedule.ts"
 import { shownJson } from "./shown.ts"
 
 /**
- * A database gives back whatever somebody wrote into it, also past our door. These check that a record is what its type says, so
+ * A database gives back whatever somebody wrote into it, also without our checks. These check that a record is what its type says, so
  * that nothing after the store has to doubt it. Each throws at the first part that isn't. They run for every record that is read,
  * so the parts are compared one by one, without a table to walk through.
  */

@@ -10,11 +10,11 @@ import {
   upcomingAfter,
 } from "./occurrence.ts"
 import { isInOrder } from "./overrides.ts"
-import { settlePassedOver, whyPassedOver, withoutNext } from "./passing-over.ts"
 import { planPaused, planResume } from "./pausing.ts"
 import { type FireFacts, followedBy, type Plan, planFrom, planOf } from "./plan.ts"
 import { planOwed } from "./plan-owed.ts"
 import { isSpent, type OccurrenceOverride, OVERRIDES_MAX, type Schedule } from "./schedule.ts"
+import { settleSkipped, whySkipped, withoutNext } from "./skipped-by-reschedule.ts"
 
 /** What an operator does to a schedule, each as a plan like a fire: guarded by the version, with its records. */
 
@@ -111,7 +111,7 @@ export function restore(
 ): Plan | null {
   const taken = schedule.overrides.find((override) => override.scheduledFor === scheduledFor)
   if (taken === undefined) return null
-  const settled = taken.isNext === true ? settlePassedOver(schedule, facts, now) : null
+  const settled = taken.isNext === true ? settleSkipped(schedule, facts, now) : null
   return followedBy(schedule, settled ?? planOf(schedule, {}), (rest) =>
     withOverrides(
       rest,
@@ -134,7 +134,7 @@ export function reschedule(schedule: Schedule, to: Instant, why: Why, facts: Fir
 function settledForReschedule(schedule: Schedule, facts: FireFacts, now: Instant): Plan {
   const newest = schedule.paused === null && schedule.enabled ? newestDue(schedule, now) : null
   if (newest !== null) return planOwed(schedule, facts, owedUpTo(newest, schedule, now, facts.recorded), now)
-  return settlePassedOver(schedule, facts, now) ?? planOf(schedule, {})
+  return settleSkipped(schedule, facts, now) ?? planOf(schedule, {})
 }
 
 function rescheduled(schedule: Schedule, to: Instant, why: Why, now: Instant): Plan {
@@ -145,7 +145,7 @@ function rescheduled(schedule: Schedule, to: Instant, why: Why, now: Instant): P
   }
   const added: OccurrenceOverride = { scheduledFor: to, dueAt: to, ...why }
   const next = occurrenceAfter(schedule, coveredUntil)
-  const message = whyPassedOver(added)
+  const message = whySkipped(added)
   if (next !== null && next.scheduledFor < to) {
     const kept = keptAfter(schedule, to, { ...why, reason: message })
     return withOverrides({ ...schedule, coveredUntil }, [...kept, { ...added, isNext: true }], now)

@@ -15,7 +15,7 @@ function triggerInWords(timetable: Timetable, trigger: Trigger): string {
   try {
     return describeCron(cronOf(timetable, trigger))
   } catch {
-    // A trigger written past our door may be unreadable; the schedule's `lastError` says why.
+    // A trigger written without our checks may be unreadable; the schedule's `lastError` says why.
     return "Never: the trigger can't be read"
   }
 }

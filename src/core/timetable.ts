@@ -22,7 +22,7 @@ export type Trigger =
   | { readonly kind: "cron"; readonly cron: string; readonly dayMatch: "either" | "both" }
   | { readonly kind: "every"; readonly everyMs: number; readonly anchor: Instant | null }
   | { readonly kind: "at"; readonly at: Instant }
-  /** Written past our door, where a store lets others write: whoever plans it learns why it can't be. */
+  /** Written without our checks, where a store lets others write: whoever plans it learns why it can't be. */
   | { readonly kind: "unreadable"; readonly why: string; readonly options?: UnreadOptions }
 
 const NEVER = Number.POSITIVE_INFINITY
@@ -112,7 +112,7 @@ function beginningOf(cron: Cron): Instant {
 export function cronOf(timetable: Timetable, trigger: Exclude<Trigger, { kind: "at" }>): Cron {
   if (trigger.kind === "cron") return compiled(timetable, trigger)
   if (trigger.kind === "unreadable") throw new BelfryError("BELFRY_SCHEDULE_INVALID", trigger.why)
-  // Only what was written past our door: an interval that stands still would be searched for ever.
+  // Only what was written without our checks: an interval that stands still would be searched for ever.
   if (!(trigger.everyMs >= 1)) {
     throw new BelfryError("BELFRY_SCHEDULE_INVALID", `Trigger ${JSON.stringify(trigger)} can't be read.`)
   }

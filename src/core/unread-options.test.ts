@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { describe, test } from "vitest"
 import { AN_INSTANT, aSchedule } from "../store/laws/factories.ts"
 import { planFire } from "./fire.ts"
-import { leanOptions } from "./lean-options.ts"
+import { minimalOptions } from "./minimal-options.ts"
 import { describeTriggers } from "./new-run.ts"
 import { definitionOf } from "./reconcile.ts"
 import { redefine } from "./redefine.ts"
@@ -40,7 +40,7 @@ describe("options that can't be read", () => {
   test("leave the timetable as it is for whoever looks", () => {
     assert.equal(describeTriggers(broken.triggers), "0 7 * * *")
     assert.equal(timetableInWords(timetableOf(broken)), "At 07:00 every day")
-    assert.deepEqual(leanOptions(broken), { cron: "0 7 * * *", ...written })
+    assert.deepEqual(minimalOptions(broken), { cron: "0 7 * * *", ...written })
   })
 
   test("keep it from being planned, and say why", () => {

@@ -2,7 +2,7 @@ import type { Json } from "./json.ts"
 import type { Trigger } from "./timetable.ts"
 
 /**
- * Options that somebody wrote past our door (by SQL) and that can't all be read. They come with the triggers, so that no plan is
+ * Options that somebody wrote without our checks (by SQL) and that can't all be read. They come with the triggers, so that no plan is
  * made and every edit that mends them is seen as one; they are no time by themselves.
  */
 export interface UnreadOptions {

@@ -12,14 +12,14 @@ import {
   type WorkerRole,
 } from "../store/store.ts"
 import type { AnyTask } from "../task/task.ts"
-import type { Counting } from "./counting.ts"
 import { DeclaredSchedules } from "./declared-schedules.ts"
 import type { Events } from "./events.ts"
 import { Firing } from "./firing.ts"
-import { Heart } from "./heart.ts"
+import { LeaseKeeper } from "./lease-keeper.ts"
 import { LocalFiring } from "./local-firing.ts"
 import type { Loop } from "./loop.ts"
 import { createPruning, type Retention } from "./pruning.ts"
+import type { StatisticsBuffer } from "./statistics-buffer.ts"
 import { TimeLimit } from "./time-limit.ts"
 import { UnofferedTasks } from "./unoffered-tasks.ts"
 import { Worker } from "./worker.ts"
@@ -40,7 +40,7 @@ export class Engine {
   readonly #context: EngineContext
   readonly #firing: Firing
   readonly #local: LocalFiring
-  readonly #heart: Heart
+  readonly #leaseKeeper: LeaseKeeper
   readonly #worker: Worker
   readonly #pruning: Loop
   readonly #declared: DeclaredSchedules
@@ -55,8 +55,8 @@ export class Engine {
     this.#context = context
     const leases = context.tasks.map(({ leaseMs }) => leaseMs ?? context.leaseMs)
     const leaseMs = Math.max(context.leaseMs, ...leases)
-    this.#heart = new Heart({ ...context, leaseMs, describe: () => this.#describe() })
-    this.#worker = new Worker({ ...context, id: context.worker, heart: this.#heart })
+    this.#leaseKeeper = new LeaseKeeper({ ...context, leaseMs, describe: () => this.#describe() })
+    this.#worker = new Worker({ ...context, id: context.worker, leaseKeeper: this.#leaseKeeper })
     // Some stores give no hints: what this process fires, its own worker must not wait for.
     this.#local = new LocalFiring({
       ...context,
@@ -96,7 +96,7 @@ export class Engine {
     await this.#listen()
     this.#checkNotOver()
     this.#declared.start(about.declared)
-    if (this.#roles.length > 0) this.#heart.start()
+    if (this.#roles.length > 0) this.#leaseKeeper.start()
     if (this.#roles.includes("fire")) {
       this.#firing.start()
       this.#unoffered.start(this.#roles.includes("work") ? tasks.map(({ name }) => name) : [])
@@ -139,7 +139,7 @@ export class Engine {
     const others = Promise.all([this.#declared.stop(), this.#unoffered.stop(), this.#pruning.stop()])
     if (this.#roles.includes("work")) await this.#worker.stop(timeoutMs, limit)
     await limit.allows("firing", firing)
-    if (this.#roles.length > 0) await this.#heart.stop(limit)
+    if (this.#roles.length > 0) await this.#leaseKeeper.stop(limit)
     await limit.allows("housekeeping", others)
     const unheard = this.#stopListening().catch((error: unknown) => events.error(error, "hints"))
     await limit.allows("hints", unheard)
@@ -261,7 +261,7 @@ export interface EngineContext {
   readonly host: string
   readonly pid: number
   readonly labels: Readonly<Record<string, string>>
-  readonly counting: Counting
+  readonly counting: StatisticsBuffer
   readonly slots: number
   readonly leaseMs: number
   readonly pollMs: number

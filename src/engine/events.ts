@@ -2,7 +2,7 @@ import type { Json } from "../core/json.ts"
 import type { Run, SkipReason } from "../core/run.ts"
 import { describeThrown } from "../core/thrown.ts"
 import type { Logger } from "../runtime/logger.ts"
-import type { Counting } from "./counting.ts"
+import type { StatisticsBuffer } from "./statistics-buffer.ts"
 
 /**
  * What happens to runs, as this process sees it. Each is told once, by the process that did it, in the order in which it
@@ -33,7 +33,7 @@ export type RunHappening =
   | { readonly type: "lost"; readonly error: string | null }
   /** Given back unfinished, by a worker that stops. */
   | { readonly type: "released" }
-  /** Somebody cancelled the run, or a newer one replaced it. Told when the attempt has ended. */
+  /** Somebody cancelled the run, or a newer one replaced it. SharedHint when the attempt has ended. */
   | { readonly type: "cancelled" }
   /** Our answer came too late: the run was taken away, and the store refused it. */
   | { readonly type: "refused" }
@@ -92,12 +92,12 @@ export type Listener<Name extends EventName> = Required<Hooks>[Name]
 export class Events {
   readonly #hooks: Hooks
   readonly #logger: Logger
-  readonly #counting: Counting
+  readonly #counting: StatisticsBuffer
   readonly #listeners = new Map<EventName, Set<{ call(...facts: readonly unknown[]): unknown }>>()
   /** Of runs that are being created: what their worker tells before their creation was told. */
   readonly #early = new Map<string, (() => void)[]>()
 
-  constructor(hooks: Hooks, logger: Logger, counting: Counting) {
+  constructor(hooks: Hooks, logger: Logger, counting: StatisticsBuffer) {
     this.#hooks = hooks
     this.#logger = logger
     this.#counting = counting

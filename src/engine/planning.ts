@@ -9,7 +9,7 @@ import type { Logger } from "../runtime/logger.ts"
 import type { DueSchedules, Store } from "../store/store.ts"
 import type { Events } from "./events.ts"
 import { plannedBy } from "./facts.ts"
-import { Resting } from "./resting.ts"
+import { PostponedSchedules } from "./postponed-schedules.ts"
 
 /** How many schedules one turn plans: enough to amortise the round trip, few enough to share the work. */
 const BATCH = 500
@@ -24,11 +24,11 @@ const RESTING_MAX = 1_000
  */
 export class Planning {
   readonly #context: PlanningContext
-  readonly #resting: Resting
+  readonly #resting: PostponedSchedules
 
   constructor(context: PlanningContext) {
     this.#context = context
-    this.#resting = new Resting(context.clock)
+    this.#resting = new PostponedSchedules(context.clock)
   }
 
   /** How many schedules to ask for: those that rest are due, too, and must not crowd out the others. */

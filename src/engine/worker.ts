@@ -6,7 +6,7 @@ import type { Claimed, Store } from "../store/store.ts"
 import type { AnyTask } from "../task/task.ts"
 import type { Events } from "./events.ts"
 import { Execution } from "./execution.ts"
-import { type Heart, isLeaseSpent } from "./heart.ts"
+import { isLeaseSpent, type LeaseKeeper } from "./lease-keeper.ts"
 import { delayUntil, Loop } from "./loop.ts"
 import { LostAnswers } from "./lost-answers.ts"
 import { reportCancelled, reportEnd, reportRefused, reportStart } from "./run-reports.ts"
@@ -20,7 +20,7 @@ export class Worker {
   readonly #running = new Map<string, Execution>()
   readonly #settler: Settler
   readonly #claiming: Loop
-  readonly #heart: Heart
+  readonly #leaseKeeper: LeaseKeeper
   readonly #lostAnswers: LostAnswers
   /** By the monotonic clock: whoever wakes us, not before. */
   #nextClaimAt = 0
@@ -50,7 +50,7 @@ export class Worker {
       },
       onRecovery: () => context.logger.warn({ component: "worker" }, "Runs can be claimed again"),
     })
-    this.#heart = context.heart
+    this.#leaseKeeper = context.leaseKeeper
     this.#lostAnswers = new LostAnswers(context)
   }
 
@@ -66,7 +66,7 @@ export class Worker {
 
   /** Something held may have been cancelled. */
   check(): void {
-    if (this.#running.size > 0) this.#heart.wake()
+    if (this.#running.size > 0) this.#leaseKeeper.wake()
   }
 
   get isDraining(): boolean {
@@ -159,11 +159,11 @@ export class Worker {
       store,
       clock,
       leaseMs,
-      onProgress: () => this.#heart.onProgress(),
+      onProgress: () => this.#leaseKeeper.onProgress(),
       insist: (question) => this.#settler.insist(question),
     })
     this.#running.set(run.id, execution)
-    this.#heart.hold(execution, askedAt)
+    this.#leaseKeeper.hold(execution, askedAt)
     if (this.#isLeaving) execution.abort("stopping")
     void this.#finish(execution)
   }
@@ -171,13 +171,13 @@ export class Worker {
   /** Whether it was begun or waits for the store to confirm it. */
   #giveBack(execution: Execution): void {
     execution.abort("stopping")
-    this.#heart.endWait(execution)
+    this.#leaseKeeper.endWait(execution)
   }
 
   #drop(runId: string): void {
     const older = this.#running.get(runId)
     if (older === undefined) return
-    this.#heart.release(older)
+    this.#leaseKeeper.release(older)
     older.abort("lease-lost")
   }
 
@@ -199,7 +199,7 @@ export class Worker {
       else this.#lostAnswers.suspect(execution.leaseMs)
     }
     if (this.#running.get(run.id) === execution) this.#running.delete(run.id)
-    this.#heart.release(execution)
+    this.#leaseKeeper.release(execution)
     if (this.#running.size === 0) this.#whenEmpty?.()
     this.#noteIdle()
     this.#makeRoom(run.concurrencyLimit !== null)
@@ -217,7 +217,7 @@ export class Worker {
     // A run that has cost too many workers only ends here: nothing begins.
     if (execution.hopeless !== null) return execution.perform()
     if (mustBeConfirmed(run) && !execution.isAborted) {
-      const isToBegin = await this.#heart.confirm(execution)
+      const isToBegin = await this.#leaseKeeper.confirm(execution)
       if (!isToBegin) return release(run, "The store confirmed the attempt too late for it to begin")
     }
     if (!execution.isAborted) reportStart(this.#context, run)
@@ -264,7 +264,7 @@ export class Worker {
 
 export interface WorkerContext {
   readonly id: string
-  readonly heart: Heart
+  readonly leaseKeeper: LeaseKeeper
   readonly store: Store
   readonly clock: Clock
   readonly logger: Logger

@@ -1,4 +1,4 @@
-import type { Door } from "../core/checked.ts"
+import type { OptionSource } from "../core/checked.ts"
 import { DURATION_MAX } from "../core/duration.ts"
 import { BelfryError } from "../core/errors.ts"
 import { duration } from "../core/kinds.ts"
@@ -37,7 +37,7 @@ export type AcquireAnswer =
   /** By somebody else, who has this much time left. */
   | { readonly outcome: "held"; readonly forMs: number }
 
-export const LOCK_DOOR: Door = { code: "BELFRY_LOCK_INVALID", subject: "Lock" }
+export const LOCK_SOURCE: OptionSource = { code: "BELFRY_LOCK_INVALID", subject: "Lock" }
 /** A lock that is over before the answer arrives is held by nobody. */
 export const LOCK_TTL = duration({ min: 100 })
 

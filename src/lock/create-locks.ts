@@ -1,14 +1,14 @@
 import { checkedValue, checkNothingElse } from "../core/checked.ts"
 import { objectWith, required } from "../core/kinds.ts"
 import { setQuietTimer, systemClock } from "../runtime/clock.ts"
-import { LOCK_DOOR, type LockBackend } from "./backend.ts"
+import { LOCK_SOURCE, type LockBackend } from "./backend.ts"
 import type { LockClock } from "./clock.ts"
 import { Locks } from "./locks.ts"
 import { createMemoryLocks } from "./memory.ts"
 
 /** Locks on a backend, such as `redisLocks(url)`. Nothing is opened before the first question. */
 export function createLocks(backend: LockBackend): Locks {
-  checkedValue(backend, BACKEND, { door: { ...LOCK_DOOR, subject: "createLocks" }, option: "backend" })
+  checkedValue(backend, BACKEND, { source: { ...LOCK_SOURCE, subject: "createLocks" }, option: "backend" })
   return new Locks(backend, lockClock)
 }
 

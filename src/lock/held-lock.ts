@@ -1,7 +1,7 @@
 import { checkedValue } from "../core/checked.ts"
 import type { Duration } from "../core/duration.ts"
 import { BelfryError } from "../core/errors.ts"
-import { assertHold, LOCK_DOOR, LOCK_TTL, type LockBackend } from "./backend.ts"
+import { assertHold, LOCK_SOURCE, LOCK_TTL, type LockBackend } from "./backend.ts"
 import type { LockClock } from "./clock.ts"
 
 /** What was asked of a backend, and when: the time is counted from before the question was sent. */
@@ -58,7 +58,7 @@ export class Lock implements AsyncDisposable {
 
   /** Held for this long from now: as long as when it was acquired, or extended last, unless said. Rejects if it is lost. */
   async extend(ttl?: Duration): Promise<void> {
-    const ttlMs = checkedValue(ttl, LOCK_TTL, { door: LOCK_DOOR, option: "ttl" }) ?? this.#ttlMs
+    const ttlMs = checkedValue(ttl, LOCK_TTL, { source: LOCK_SOURCE, option: "ttl" }) ?? this.#ttlMs
     assertHold(this.name, this.#token, ttlMs)
     this.#assertHeld()
     const sentAt = this.#clock.monotonic()

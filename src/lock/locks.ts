@@ -3,7 +3,7 @@ import type { Duration } from "../core/duration.ts"
 import { BelfryError } from "../core/errors.ts"
 import { SECOND } from "../core/instant.ts"
 import { callback, duration, objectWith, required } from "../core/kinds.ts"
-import { LOCK_DOOR, LOCK_TTL, type LockBackend } from "./backend.ts"
+import { LOCK_SOURCE, LOCK_TTL, type LockBackend } from "./backend.ts"
 import type { LockClock } from "./clock.ts"
 import { Lock, lockLost } from "./held-lock.ts"
 import { pause, pauseMs } from "./waiting.ts"
@@ -61,9 +61,9 @@ export class Locks implements AsyncDisposable {
     options: LockOptions,
     work: (lock: HeldLock) => T | Promise<T>,
   ): Promise<Awaited<T>> {
-    checkedValue(work, WORK, { door: LOCK_DOOR, option: "work" })
+    checkedValue(work, WORK, { source: LOCK_SOURCE, option: "work" })
     const lock = await this.acquire(name, options)
-    const stop = this.#keep(lock, checked(options, LOCK_OPTIONS, LOCK_DOOR).ttl ?? DEFAULT_TTL_MS)
+    const stop = this.#keep(lock, checked(options, LOCK_OPTIONS, LOCK_SOURCE).ttl ?? DEFAULT_TTL_MS)
     let result: Awaited<T>
     try {
       result = await work({ name, fence: lock.fence, signal: lock.signal })
@@ -82,7 +82,7 @@ export class Locks implements AsyncDisposable {
 
   /** The lock, once it is ours; rejects with `BELFRY_LOCK_HELD` if that is not within `wait`. */
   async acquire(name: string, options: LockOptions = {}): Promise<Lock> {
-    const { ttl: ttlMs = DEFAULT_TTL_MS, wait = 0, signal } = checked(options, LOCK_OPTIONS, LOCK_DOOR)
+    const { ttl: ttlMs = DEFAULT_TTL_MS, wait = 0, signal } = checked(options, LOCK_OPTIONS, LOCK_SOURCE)
     const wanted = { name, token: this.#clock.newId(), ttlMs, isInDoubt: false }
     try {
       return await this.#wait(wanted, wait, signal)
@@ -95,7 +95,7 @@ export class Locks implements AsyncDisposable {
 
   /** The lock if it is free now; null if somebody else holds it. */
   async tryAcquire(name: string, options: TryLockOptions = {}): Promise<Lock | null> {
-    const { ttl = DEFAULT_TTL_MS } = checked(options, TRY_LOCK_OPTIONS, LOCK_DOOR)
+    const { ttl = DEFAULT_TTL_MS } = checked(options, TRY_LOCK_OPTIONS, LOCK_SOURCE)
     try {
       return await this.acquire(name, { ttl })
     } catch (error) {

@@ -1,4 +1,4 @@
-import { checked, type Door, type Kind } from "../core/checked.ts"
+import { checked, type Kind, type OptionSource } from "../core/checked.ts"
 import { callback, choice } from "../core/kinds.ts"
 import { describeThrown } from "../core/thrown.ts"
 import { printableJson } from "../core/unsafe-text.ts"
@@ -37,8 +37,8 @@ export const JSON_LOGGER_OPTIONS = {
 
 /** One JSON object a line. By default only warnings and errors, to standard error. */
 export function jsonLogger(options: JsonLoggerOptions = {}): Logger {
-  const door: Door = { code: "BELFRY_SCHEDULER_INVALID", subject: "jsonLogger" }
-  const given = checked(options, JSON_LOGGER_OPTIONS, door)
+  const source: OptionSource = { code: "BELFRY_SCHEDULER_INVALID", subject: "jsonLogger" }
+  const given = checked(options, JSON_LOGGER_OPTIONS, source)
   const { level = "warn", write = (line: string) => void process.stderr.write(line) } = given
   const { now = () => new Date(systemClock.now()) } = given
   const least = LEVELS.indexOf(level)

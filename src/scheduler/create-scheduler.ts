@@ -7,10 +7,10 @@ import { MINUTE, SECOND } from "../core/instant.ts"
 import { callback, choice, required } from "../core/kinds.ts"
 import type { Declared } from "../core/reconcile.ts"
 import { planAnew } from "../core/steer.ts"
-import { Counting } from "../engine/counting.ts"
 import { Engine, type Role } from "../engine/engine.ts"
 import { type EventName, Events, type Listener } from "../engine/events.ts"
 import { DEFAULT_RETENTION } from "../engine/pruning.ts"
+import { StatisticsBuffer } from "../engine/statistics-buffer.ts"
 import { type Clock, systemClock } from "../runtime/clock.ts"
 import { harmlessLogger, jsonLogger, type Logger } from "../runtime/logger.ts"
 import { accepted } from "../store/refused.ts"
@@ -43,7 +43,6 @@ import { StoredRuns } from "./runs/stored-runs.ts"
 import type { Scheduler } from "./scheduler.ts"
 import {
   checkedSchedulerOptions,
-  doorOf,
   type GivenOptions,
   HOOK_TABLE,
   RECONCILE_OPTIONS,
@@ -51,6 +50,7 @@ import {
   START_OPTIONS,
   STOP_OPTIONS,
   type StartOptions,
+  sourceOf,
   WORKERS_PAGE,
 } from "./scheduler-options.ts"
 import { dependenciesOf, missingAmong } from "./schedules/dependencies.ts"
@@ -116,7 +116,7 @@ class StoreScheduler implements Scheduler {
   }
 
   start(options: StartOptions = {}): Promise<void> {
-    const given = checked(options, START_OPTIONS, doorOf("start"))
+    const given = checked(options, START_OPTIONS, sourceOf("start"))
     if (this.#stopping !== null) return Promise.reject(stopped())
     this.#starting ??= this.#start(given.roles ?? null).catch((error: unknown) => {
       this.#starting = null
@@ -126,7 +126,7 @@ class StoreScheduler implements Scheduler {
   }
 
   stop(options: { timeout?: Duration } = {}): Promise<void> {
-    const { timeout = 30 * SECOND } = checked(options, STOP_OPTIONS, doorOf("stop"))
+    const { timeout = 30 * SECOND } = checked(options, STOP_OPTIONS, sourceOf("stop"))
     this.#stopping ??= this.#engine.stop(timeout, this.#starting)
     return this.#stopping
   }
@@ -166,7 +166,7 @@ class StoreScheduler implements Scheduler {
   }
 
   async reconcile(options: { dryRun?: boolean } = {}): Promise<ReconcileReport> {
-    const { dryRun = false } = checked(options, RECONCILE_OPTIONS, doorOf("reconcile"))
+    const { dryRun = false } = checked(options, RECONCILE_OPTIONS, sourceOf("reconcile"))
     await this.#open()
     return reconcileDeclared(this.#store, this.#set, { dryRun, logger: this.#logger })
   }
@@ -176,7 +176,7 @@ class StoreScheduler implements Scheduler {
    * of again: one that wasn't is silent.
    */
   workers(page: { limit?: number; cursor?: string } = {}): Listing<WorkerView> {
-    const { cursor = null, limit = 100 } = checked(page, WORKERS_PAGE, doorOf("workers"))
+    const { cursor = null, limit = 100 } = checked(page, WORKERS_PAGE, sourceOf("workers"))
     return listing({
       limit,
       first: cursor,
@@ -209,9 +209,9 @@ class StoreScheduler implements Scheduler {
 
   on<Name extends EventName>(event: Name, listener: Listener<Name>): () => void {
     checkedValue(event, required(choice(...(Object.keys(HOOK_TABLE) as EventName[]))), {
-      ...{ door: doorOf("on"), option: "event" },
+      ...{ source: sourceOf("on"), option: "event" },
     })
-    checkedValue(listener, required(callback()), { door: doorOf("on"), option: "listener" })
+    checkedValue(listener, required(callback()), { source: sourceOf("on"), option: "listener" })
     return this.#engine.events.on(event, listener)
   }
 
@@ -301,7 +301,7 @@ function engineOf(
   },
 ): Engine {
   const host = hostname()
-  const counting = new Counting(parts.clock)
+  const counting = new StatisticsBuffer(parts.clock)
   return new Engine({
     ...parts,
     worker: `${host}:${process.pid}:${parts.clock.newId().slice(-8)}`,

@@ -2,8 +2,8 @@ import {
   type Checked,
   checked,
   checkedValue,
-  type Door,
   isRecordLike,
+  type OptionSource,
   type OptionTable,
 } from "../core/checked.ts"
 import { BelfryError, type ErrorCode } from "../core/errors.ts"
@@ -58,13 +58,13 @@ export function isSelection<Filter extends object>(
 export function selected<Table extends OptionTable>(
   which: unknown,
   table: Table,
-  door: Door,
+  source: OptionSource,
 ): { readonly ids: readonly string[] } | { readonly ids: null; readonly filter: Checked<Table> } {
-  if (Array.isArray(which)) return { ids: checkedValue(which, required(IDS), { door, option: "ids" }) }
-  const { all, ...filter } = checked(which, { ...table, all: flag }, door)
+  if (Array.isArray(which)) return { ids: checkedValue(which, required(IDS), { source, option: "ids" }) }
+  const { all, ...filter } = checked(which, { ...table, all: flag }, source)
   if (all !== true && Object.values(filter).every((value) => value === undefined)) {
-    const text = `${door.subject}: name an id or a filter. An empty filter would mean every one there is; if that is meant, say { all: true }.`
-    throw new BelfryError(door.code, text)
+    const text = `${source.subject}: name an id or a filter. An empty filter would mean every one there is; if that is meant, say { all: true }.`
+    throw new BelfryError(source.code, text)
   }
   return { ids: null, filter: filter as Checked<Table> }
 }

@@ -1,4 +1,4 @@
-import { type Checked, checked, type Door, type Kind } from "../core/checked.ts"
+import { type Checked, checked, type Kind, type OptionSource } from "../core/checked.ts"
 import type { Duration } from "../core/duration.ts"
 import { DAY, HOUR } from "../core/instant.ts"
 import {
@@ -96,7 +96,7 @@ const DECLARED: Kind<DeclaredSchedule> = {
   allowed: "what task.schedule returns",
   read(value, at) {
     const declared = objectWith<DeclaredSchedule>(["id", "task", "options"], DECLARED.allowed).read(value, at)
-    TASK.read(declared.task, { door: at.door, option: `${at.option}.task` })
+    TASK.read(declared.task, { source: at.source, option: `${at.option}.task` })
     return declared
   },
 }
@@ -133,10 +133,10 @@ export const STOP_OPTIONS = { timeout: duration() }
 export const RECONCILE_OPTIONS = { dryRun: flag }
 export const WORKERS_PAGE = { limit: PAGE, cursor: cursor(isText) }
 
-export function doorOf(method: string): Door {
+export function sourceOf(method: string): OptionSource {
   return { code: "BELFRY_SCHEDULER_INVALID", subject: method }
 }
 
 export function checkedSchedulerOptions(options: SchedulerOptions): GivenOptions {
-  return checked(options, SCHEDULER_OPTIONS, doorOf("createScheduler"))
+  return checked(options, SCHEDULER_OPTIONS, sourceOf("createScheduler"))
 }

@@ -1,4 +1,4 @@
-import { checked, checkedValue, type Door } from "../core/checked.ts"
+import { checked, checkedValue, type OptionSource } from "../core/checked.ts"
 import { required } from "../core/kinds.ts"
 import { LOOKUP, PAGE } from "../core/limits.ts"
 import type { Client } from "./client.ts"
@@ -16,15 +16,15 @@ export interface Found {
 
 export const SEARCH_OPTIONS = { limit: PAGE }
 
-const DOOR: Door = { code: "BELFRY_SCHEDULER_INVALID", subject: "search" }
+const SOURCE: OptionSource = { code: "BELFRY_SCHEDULER_INVALID", subject: "search" }
 
 export async function search(
   client: Pick<Client, "schedules" | "runs" | "workers">,
   given: string,
   options: { limit?: number },
 ): Promise<Found> {
-  const text = checkedValue(given, required(LOOKUP), { door: DOOR, option: "text" })
-  const { limit = 10 } = checked(options, SEARCH_OPTIONS, DOOR)
+  const text = checkedValue(given, required(LOOKUP), { source: SOURCE, option: "text" })
+  const { limit = 10 } = checked(options, SEARCH_OPTIONS, SOURCE)
   const offered = new Set((await collected(client.workers({ limit: 1_000 }))).flatMap(({ tasks }) => tasks))
   const isMeant = (name: string) => name.toLowerCase().includes(text.toLowerCase())
   return {

@@ -1,4 +1,4 @@
-import { type Checked, checked, type Door, type Kind } from "../core/checked.ts"
+import { type Checked, checked, type Kind, type OptionSource } from "../core/checked.ts"
 import { DAY, HOUR, type Instant, MINUTE } from "../core/instant.ts"
 import { choice, instant } from "../core/kinds.ts"
 import { LOOKUP, taskOr } from "../core/limits.ts"
@@ -66,7 +66,7 @@ export interface StatisticsView {
 
 /** From what processes have handed over: that lags behind by up to a heartbeat, and lacks what a killed process had not handed over. */
 export async function readStatistics(store: Store, query: StatisticsQuery): Promise<StatisticsView> {
-  const given = checked(query, STATISTICS_QUERY, DOOR)
+  const given = checked(query, STATISTICS_QUERY, SOURCE)
   const until = given.until ?? (await store.now())
   const since = given.since ?? until - DAY
   const span = given.span ?? spanFor(until - since, given.schedule !== undefined)
@@ -89,7 +89,7 @@ export async function readStatistics(store: Store, query: StatisticsQuery): Prom
 /** More than are ever kept. */
 const BUCKETS_MAX = 2_000
 
-const DOOR: Door = { code: "BELFRY_SCHEDULER_INVALID", subject: "statistics" }
+const SOURCE: OptionSource = { code: "BELFRY_SCHEDULER_INVALID", subject: "statistics" }
 
 function spanFor(ms: number, isOfSchedule: boolean): StatisticsSpanName {
   if (ms <= 3 * HOUR && !isOfSchedule) return "minute"

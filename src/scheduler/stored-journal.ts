@@ -1,4 +1,4 @@
-import { type Checked, checked, type Door, type Kind } from "../core/checked.ts"
+import { type Checked, checked, type Kind, type OptionSource } from "../core/checked.ts"
 import { choice, instant, list } from "../core/kinds.ts"
 import { LOOKUP, PAGE } from "../core/limits.ts"
 import type { JournalFilter, Store } from "../store/store.ts"
@@ -27,7 +27,7 @@ export class StoredJournal implements Journal {
   }
 
   list(query: JournalQuery = {}): Listing<JournalEntryView> {
-    const given = checked(query, JOURNAL_QUERY, DOOR)
+    const given = checked(query, JOURNAL_QUERY, SOURCE)
     const { order = "newest", limit = 50, since, until, cursor } = given
     const from = since === undefined ? {} : { from: since }
     const bounds = until === undefined ? from : { ...from, until }
@@ -44,7 +44,7 @@ export class StoredJournal implements Journal {
   }
 }
 
-const DOOR: Door = { code: "BELFRY_SCHEDULER_INVALID", subject: "journal.list" }
+const SOURCE: OptionSource = { code: "BELFRY_SCHEDULER_INVALID", subject: "journal.list" }
 
 function filterOf({ subject, subjectId, actions, by }: Checked<typeof JOURNAL_QUERY>): JournalFilter {
   return {

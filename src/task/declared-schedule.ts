@@ -3,7 +3,7 @@ import { defineSchedule } from "../core/definition.ts"
 import { toPayload } from "../core/json.ts"
 import { flag } from "../core/kinds.ts"
 import type { ScheduleOptions } from "../core/options.ts"
-import { checkId, scheduleDoor } from "../core/policies.ts"
+import { checkId, scheduleSource } from "../core/policies.ts"
 import { checkPayload, isLater, payloadOrThrow } from "./payload.ts"
 import type { AnyTask } from "./task.ts"
 
@@ -33,9 +33,9 @@ export function declareSchedule(
   id: string,
   options: DeclaredOptions<unknown>,
 ): DeclaredSchedule {
-  const door = scheduleDoor(checkId(id))
-  const { payload, local, ...rest } = copied(options, { door, option: "options" })
-  const { local: isLocal = false } = checked({ local }, LOCAL, door)
+  const source = scheduleSource(checkId(id))
+  const { payload, local, ...rest } = copied(options, { source, option: "options" })
+  const { local: isLocal = false } = checked({ local }, LOCAL, source)
   // A mistake shows here, where it was made.
   defineSchedule(rest, { id, task: task.name, payload, owner: null, release: 0, now: null })
   // So does one in the payload: most schemas answer at once. An asynchronous one waits for start.

@@ -1,5 +1,5 @@
 import { DEFAULT_RETRY, type RetryPolicy } from "../core/backoff.ts"
-import { checked, type Door, type Kind, notAllowed, refusal } from "../core/checked.ts"
+import { checked, type Kind, notAllowed, type OptionSource, refusal } from "../core/checked.ts"
 import type { Delivery } from "../core/delivery.ts"
 import type { Duration } from "../core/duration.ts"
 import { DAY } from "../core/instant.ts"
@@ -94,7 +94,8 @@ export const TASK: Kind<AnyTask> = {
   allowed: "what defineTask returns",
   read(value, at) {
     const task = objectWith<AnyTask>(["name", "payload", "retry", "run"], TASK.allowed).read(value, at)
-    if (task.payload !== null) SCHEMA.read(task.payload, { door: at.door, option: `${at.option}.payload` })
+    if (task.payload !== null)
+      SCHEMA.read(task.payload, { source: at.source, option: `${at.option}.payload` })
     return task
   },
 }
@@ -118,10 +119,10 @@ export const TASK_OPTIONS = {
 export function defineTask<Input = undefined, Output = Input, Returned = unknown>(
   options: TaskOptions<Input, Output, Returned>,
 ): Task<Input, Output, Returned> {
-  const door = taskDoor(options)
-  const given = checked(options, TASK_OPTIONS, door)
+  const source = taskSource(options)
+  const given = checked(options, TASK_OPTIONS, source)
   if (given.delivery === "at-most-once" && (given.retry?.attempts ?? 1) > 1) {
-    const at = { door, option: "retry" }
+    const at = { source, option: "retry" }
     throw refusal(
       at,
       "has several attempts, but a task that is performed at most once has one; leave one of them out",
@@ -149,7 +150,7 @@ export function defineTask<Input = undefined, Output = Input, Returned = unknown
   return Object.assign(task, { schedules: [declareSchedule(task, task.name, when)] })
 }
 
-function taskDoor(options: { name?: unknown } | null | undefined): Door {
+function taskSource(options: { name?: unknown } | null | undefined): OptionSource {
   return { code: "BELFRY_TASK_INVALID", subject: `Task${shownName(options)}` }
 }
 

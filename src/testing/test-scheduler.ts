@@ -11,7 +11,7 @@ import { createScheduler } from "../scheduler/create-scheduler.ts"
 import type { RunQuery } from "../scheduler/runs/run-options.ts"
 import type { Scheduler } from "../scheduler/scheduler.ts"
 import type { SchedulerOptions } from "../scheduler/scheduler-options.ts"
-import { doorOf, HOOK_TABLE, SCHEDULER_OPTIONS } from "../scheduler/scheduler-options.ts"
+import { HOOK_TABLE, SCHEDULER_OPTIONS, sourceOf } from "../scheduler/scheduler-options.ts"
 import type { OccurrenceView } from "../scheduler/schedules/preview.ts"
 import type { RunView } from "../scheduler/views.ts"
 import { createMemoryStore } from "../stores/memory/memory-store.ts"
@@ -45,15 +45,15 @@ function boundHooks(hooks: Hooks): Hooks {
 
 /** The production engine over a memory store, on a clock that the test moves: a day passes in milliseconds. */
 export async function createTestScheduler(options: TestSchedulerOptions): Promise<TestScheduler> {
-  const door = doorOf("createTestScheduler")
-  const given = checked(options, TEST_SCHEDULER_OPTIONS, door)
+  const source = sourceOf("createTestScheduler")
+  const given = checked(options, TEST_SCHEDULER_OPTIONS, source)
   const {
     startAt: _startAt,
     seed: _seed,
     patience: _patience,
     ...rest
   } = copied(options, {
-    door,
+    source,
     option: "options",
   })
   const { startAt = Date.UTC(2026, 0, 1), seed = 1, patience = SECOND, hooks = {} } = given
@@ -103,12 +103,12 @@ export class TestScheduler {
 
   /** Lets that much time pass; everything that is due in it happens, in order. */
   advance(duration: Duration): Promise<void> {
-    const place = { door: doorOf("advance"), option: "duration" }
+    const place = { source: sourceOf("advance"), option: "duration" }
     return this.#advanceTo(this.#clock.now() + checkedValue(duration, required(durationKind()), place))
   }
 
   async advanceTo(time: When): Promise<void> {
-    const place = { door: doorOf("advanceTo"), option: "time" }
+    const place = { source: sourceOf("advanceTo"), option: "time" }
     return this.#advanceTo(checkedValue(time, required(instant), place))
   }
 
@@ -132,8 +132,8 @@ export class TestScheduler {
 
   /** Lets time pass until such a run is there, at most as long as said; returns the first. */
   async waitFor(query: RunQuery, options: { within?: Duration } = {}): Promise<RunView> {
-    const wanted = copied(query, { door: doorOf("waitFor"), option: "query" })
-    const { within: withinMs = HOUR } = checked(options, WAIT_OPTIONS, doorOf("waitFor"))
+    const wanted = copied(query, { source: sourceOf("waitFor"), option: "query" })
+    const { within: withinMs = HOUR } = checked(options, WAIT_OPTIONS, sourceOf("waitFor"))
     const deadline = this.#clock.now() + withinMs
     await this.#performing.settle()
     do {
@@ -174,9 +174,9 @@ export async function waitForRun(
   query: RunQuery,
   options: { timeout?: Duration } = {},
 ): Promise<RunView> {
-  const door = doorOf("waitForRun")
-  const wanted = copied(query, { door, option: "query" })
-  const given = checked(options, { timeout: durationKind() }, door)
+  const source = sourceOf("waitForRun")
+  const wanted = copied(query, { source, option: "query" })
+  const given = checked(options, { timeout: durationKind() }, source)
   const timeoutMs = given.timeout ?? 10 * SECOND
   const deadline = systemClock.monotonic() + timeoutMs
   for (;;) {

@@ -1,4 +1,4 @@
-import { checkedValue, type Door } from "../core/checked.ts"
+import { checkedValue, type OptionSource } from "../core/checked.ts"
 import { EARLIEST, type Instant, LATEST } from "../core/instant.ts"
 import { integer, required } from "../core/kinds.ts"
 import type { Clock } from "../runtime/clock.ts"
@@ -10,9 +10,9 @@ export interface VirtualClock extends Clock {
 }
 
 export function createVirtualClock(startAt: Instant, seed = 1): VirtualClock {
-  const door: Door = { code: "BELFRY_INSTANT_INVALID", subject: "createVirtualClock" }
-  checkedValue(startAt, START_AT, { door, option: "startAt" })
-  checkedValue(seed, SEED, { door, option: "seed" })
+  const source: OptionSource = { code: "BELFRY_INSTANT_INVALID", subject: "createVirtualClock" }
+  checkedValue(startAt, START_AT, { source, option: "startAt" })
+  checkedValue(seed, SEED, { source, option: "seed" })
   const timeline = new Timeline(startAt)
   const random = seededRandom(seed)
   let ids = 0

@@ -27,8 +27,8 @@ describe("the keys of top", () => {
     ["run r1", "q", { kind: "leave" }],
     ["run r1", "\u0003", { kind: "leave" }],
     ["run r1", "x", null],
-  ] as const)("on %s, %j does what it says", (chosen, key, deed) => {
-    assert.deepEqual(press(on(chosen), ROWS, key).deed, deed)
+  ] as const)("on %s, %j does what it says", (chosen, key, action) => {
+    assert.deepEqual(press(on(chosen), ROWS, key).action, action)
   })
 
   test.each([
@@ -39,7 +39,7 @@ describe("the keys of top", () => {
   ] as const)("on %s, %j only says something", (chosen, key, said) => {
     const pressed = press(on(chosen), ROWS, key)
 
-    assert.equal(pressed.deed, null)
+    assert.equal(pressed.action, null)
     assert.match(pressed.state.said, said)
   })
 
@@ -47,8 +47,8 @@ describe("the keys of top", () => {
     const asked = press(on("run r1"), ROWS, "c").state
 
     assert.deepEqual(asked.mode, { kind: "cancel", runId: "r1" })
-    assert.deepEqual(press(asked, ROWS, "y").deed, { kind: "cancel", runId: "r1" })
-    assert.equal(press(asked, ROWS, "q").deed, null)
+    assert.deepEqual(press(asked, ROWS, "y").action, { kind: "cancel", runId: "r1" })
+    assert.equal(press(asked, ROWS, "q").action, null)
     assert.equal(press(asked, ROWS, "\r").state.said, "Not cancelled.")
   })
 
@@ -77,7 +77,7 @@ describe("the keys of top", () => {
     const help = press(TOP_START, ROWS, "?").state
 
     assert.equal(help.mode.kind, "help")
-    assert.deepEqual(press(help, ROWS, "q"), { state: TOP_START, deed: null })
+    assert.deepEqual(press(help, ROWS, "q"), { state: TOP_START, action: null })
   })
 
   test("what comes at once is several keys", () => {

@@ -1,5 +1,5 @@
 import { LONG_MS } from "../../src/lock/laws/law.ts"
-import type { LockShelf } from "../../src/lock/memory.ts"
+import type { LockTable } from "../../src/lock/memory.ts"
 import type { AcquireAnswer, LockBackend } from "../../src/lock.ts"
 import { turn } from "./lab.ts"
 
@@ -7,19 +7,19 @@ import { turn } from "./lab.ts"
 export interface BrokenLocks {
   readonly law: number
   readonly bug: string
-  make(sound: LockBackend, shelf: LockShelf): LockBackend
+  make(sound: LockBackend, shelf: LockTable): LockBackend
 }
 
 function broken(
   law: number,
   bug: string,
-  breakIt: (sound: LockBackend, shelf: LockShelf) => Partial<LockBackend>,
+  breakIt: (sound: LockBackend, shelf: LockTable) => Partial<LockBackend>,
 ): BrokenLocks {
   return { law, bug, make: (sound, shelf) => ({ ...sound, ...breakIt(sound, shelf) }) }
 }
 
 /** What all connections of one broken backend know. */
-const extendedBy = new WeakMap<LockShelf, number>()
+const extendedBy = new WeakMap<LockTable, number>()
 
 export const BROKEN_LOCKS: readonly BrokenLocks[] = [
   broken(1, "looking and taking are two steps", (sound, shelf) => ({
@@ -263,6 +263,6 @@ export const BROKEN_LOCKS: readonly BrokenLocks[] = [
   broken(9, "a closed backend goes on", () => ({ close: async () => undefined })),
 ]
 
-function refenced(answer: AcquireAnswer, shelf: LockShelf): AcquireAnswer {
+function refenced(answer: AcquireAnswer, shelf: LockTable): AcquireAnswer {
   return answer.outcome === "held" ? answer : { outcome: "acquired", fence: ++shelf.lastFence }
 }

@@ -1,6 +1,6 @@
 import { createVirtualClock, type VirtualClock } from "belfry/testing"
 import type { LockClock } from "../../src/lock/clock.ts"
-import { createMemoryLocks, type LockShelf } from "../../src/lock/memory.ts"
+import { createMemoryLocks, type LockTable } from "../../src/lock/memory.ts"
 import type { LockBackend, LockLab } from "../../src/lock.ts"
 
 /** Virtual time; timers that don't keep a process alive ring there like the others. */
@@ -26,10 +26,10 @@ export function turn(): Promise<void> {
 
 /** Memory's backends, or others made from them; peers share what is held. */
 export function memoryLab(
-  make: (sound: LockBackend, shelf: LockShelf) => LockBackend = (sound) => sound,
+  make: (sound: LockBackend, shelf: LockTable) => LockBackend = (sound) => sound,
 ): LockLab {
   const clock = aVirtualClock()
-  let shelf: LockShelf = { lastFence: 0, holds: new Map() }
+  let shelf: LockTable = { lastFence: 0, holds: new Map() }
   const open = async () => {
     const backend = make(createMemoryLocks(clock, shelf), shelf)
     await backend.open()

@@ -4,7 +4,7 @@ import { factsAfter, NO_FACTS } from "../../src/core/plan.ts"
 import type { Edit, Schedule } from "../../src/core/schedule.ts"
 import { aDefinition, applied, at, ledger } from "./records.ts"
 
-/** Schedules to which somebody wrote past our door, for tests. */
+/** Schedules to which somebody wrote without our checks, for tests. */
 
 export function edit(when: string, was: ScheduleOptions, more: Partial<Edit> = {}): Edit {
   return { at: at(when), by: "ada", was: { ...aDefinition(was), paused: null }, ...more }

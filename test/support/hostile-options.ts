@@ -90,12 +90,12 @@ type HostileDoor = readonly [
 ]
 
 /** Accepted, or refused with the option's name; never anything else. */
-export async function isAccepted(door: string, option: string, call: () => unknown): Promise<number> {
+export async function isAccepted(source: string, option: string, call: () => unknown): Promise<number> {
   try {
     await call()
     return 1
   } catch (error) {
-    const where = `${door}, ${option}: ${error instanceof Error ? error.stack : String(error)}`
+    const where = `${source}, ${option}: ${error instanceof Error ? error.stack : String(error)}`
     assert.ok(error instanceof BelfryError, where)
     const isMistake = error.status < 500 || error.code === "BELFRY_SCHEDULER_INVALID"
     const isNamed =

@@ -29,7 +29,7 @@ import { COMMAND_TASK_OPTIONS } from "../../src/tasks/command/command-task.ts"
 import { HTTP_TASK_OPTIONS } from "../../src/tasks/http/http-task.ts"
 import { SQL_FUNCTIONS_OPTIONS } from "../../src/tasks/sql/sql-functions.ts"
 
-const DOORS: readonly (readonly [door: string, table: OptionTable])[] = [
+const SOURCES: readonly (readonly [source: string, table: OptionTable])[] = [
   ["createScheduler", SCHEDULER_OPTIONS],
   ["defineTask", TASK_OPTIONS],
   ["schedules.create", CREATE_OPTIONS],
@@ -65,19 +65,19 @@ const DOORS: readonly (readonly [door: string, table: OptionTable])[] = [
 
 /** A row for each option; of an object, a row for each of its own. */
 function rowsOf(
-  door: string,
+  source: string,
   name: string,
   { allowed, table, isRequired }: Kind<unknown>,
 ): readonly string[] {
-  const own = `| \`${door}\` | \`${name}\` | ${allowed}${isRequired ? "; required" : ""} |`
+  const own = `| \`${source}\` | \`${name}\` | ${allowed}${isRequired ? "; required" : ""} |`
   // Triggers have the options of a schedule with one.
   if (table === undefined || name === "triggers") return [own]
-  return [own, ...Object.entries(table).flatMap(([inner, kind]) => rowsOf(door, `${name}.${inner}`, kind))]
+  return [own, ...Object.entries(table).flatMap(([inner, kind]) => rowsOf(source, `${name}.${inner}`, kind))]
 }
 
 /** What `docs/reference/api.md` says of every option. */
 export function optionRows(): readonly string[] {
-  return DOORS.flatMap(([door, table]) =>
-    Object.entries(table).flatMap(([name, kind]) => rowsOf(door, name, kind)),
+  return SOURCES.flatMap(([source, table]) =>
+    Object.entries(table).flatMap(([name, kind]) => rowsOf(source, name, kind)),
   )
 }

@@ -1,7 +1,7 @@
 import { defineSchedule } from "../../core/definition.ts"
 import { unreadOptionsIn } from "../../core/unread-options.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
-import { definitionOf, leanOptions } from "../files/view-definition.ts"
+import { definitionOf, minimalOptions } from "../files/view-definition.ts"
 
 /** Why a stored schedule can't be planned; null if it can. Checked as if it were made now, so nothing has to be due for it. */
 export function problemIn(schedule: ScheduleView): string | null {
@@ -10,7 +10,7 @@ export function problemIn(schedule: ScheduleView): string | null {
   const unreadable = schedule.triggers.find(({ kind }) => kind === "unreadable")
   if (unreadable?.kind === "unreadable") return unreadable.why
   try {
-    const options = leanOptions(definitionOf(schedule))
+    const options = minimalOptions(definitionOf(schedule))
     defineSchedule(options, { id, task, payload, owner: null, release: 0, now: null })
     return null
   } catch (error) {

@@ -5,7 +5,7 @@ import type { ScheduleDefinition } from "../../core/schedule.ts"
 import type { Trigger } from "../../core/timetable.ts"
 import { type ScheduleView, scheduleView } from "../../scheduler/views.ts"
 
-export { leanOptions } from "../../core/lean-options.ts"
+export { minimalOptions } from "../../core/minimal-options.ts"
 
 /** The definition inside a view: what was decided about the schedule, without how far it has come. */
 export function definitionOf(view: ScheduleView): ScheduleDefinition {

@@ -2,7 +2,7 @@ import type { Config } from "../../config.ts"
 import type { ScheduleView } from "../../scheduler/views.ts"
 import { sortedOut } from "../checks/schedule-problem.ts"
 import { EXIT, type ExitCode } from "../exit-codes.ts"
-import { definitionOf, leanOptions } from "../files/view-definition.ts"
+import { definitionOf, minimalOptions } from "../files/view-definition.ts"
 import type { Call } from "../parsing/command.ts"
 import { codeText } from "../printing/code-text.ts"
 import { warn } from "../printing/output.ts"
@@ -44,5 +44,5 @@ async function textOf(
 /** As `belfry apply` reads it: only what differs from the defaults. */
 export function entryOf(schedule: ScheduleView): Record<string, unknown> {
   const { id, task, payload } = schedule
-  return { id, task, ...leanOptions(definitionOf(schedule)), ...(payload === null ? {} : { payload }) }
+  return { id, task, ...minimalOptions(definitionOf(schedule)), ...(payload === null ? {} : { payload }) }
 }

@@ -6,7 +6,7 @@ import type { Call } from "../parsing/command.ts"
 import { hint } from "../printing/output.ts"
 import { Refusal } from "../refusal.ts"
 
-const DOORS = { tasks: "belfry", config: "belfry/config" }
+const SOURCES = { tasks: "belfry", config: "belfry/config" }
 
 /** A configuration to begin with. What is there already is never written over. */
 export async function init(call: Call): Promise<undefined> {
@@ -29,8 +29,8 @@ export async function init(call: Call): Promise<undefined> {
 }
 
 const TEXT = [
-  `import { defineTask } from ${JSON.stringify(DOORS.tasks)}`,
-  `import { defineConfig } from ${JSON.stringify(DOORS.config)}`,
+  `import { defineTask } from ${JSON.stringify(SOURCES.tasks)}`,
+  `import { defineConfig } from ${JSON.stringify(SOURCES.config)}`,
   "",
   "const greet = defineTask({",
   '  name: "greet",',

@@ -83,12 +83,12 @@ async function found(call: Call, { runs }: Client, verb: Verb): Promise<readonly
   return [...ids, ...refused.map(({ id }) => id)]
 }
 
-const TOLD = 5
+const SHARED_HINTS = 5
 
 /** What is about to happen, before anybody is asked. */
 function tellSome(call: Call, ids: readonly string[]): void {
-  for (const id of ids.slice(0, TOLD)) hint(call, `  ${id}`)
-  if (ids.length > TOLD) hint(call, `  and ${ids.length - TOLD} more`)
+  for (const id of ids.slice(0, SHARED_HINTS)) hint(call, `  ${id}`)
+  if (ids.length > SHARED_HINTS) hint(call, `  and ${ids.length - SHARED_HINTS} more`)
 }
 
 async function perform(

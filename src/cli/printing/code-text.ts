@@ -1,6 +1,6 @@
 import { printableJson } from "./printable.ts"
 
-const DOOR = "belfry/config"
+const CONFIG_MODULE = "belfry/config"
 
 /** A configuration as a module. */
 export function codeText(config: unknown): string {
@@ -9,5 +9,5 @@ export function codeText(config: unknown): string {
     /^( *)"__proto__":/gm,
     '$1["__proto__"]:',
   )
-  return `import { defineConfig } from ${JSON.stringify(DOOR)}\n\nexport default defineConfig(${literal})\n`
+  return `import { defineConfig } from ${JSON.stringify(CONFIG_MODULE)}\n\nexport default defineConfig(${literal})\n`
 }

@@ -16,7 +16,7 @@ import type { Call } from "../parsing/command.ts"
 import { warn } from "../printing/output.ts"
 import { Refusal } from "../refusal.ts"
 import { DEFAULT_STORE, type OpenedStore, storeAt } from "./open-store.ts"
-import { spokenStore } from "./spoken-store.ts"
+import { tracedStore } from "./traced-store.ts"
 
 /** What a command works with: a scheduler that is never started, on the store that was named. */
 export interface Session extends OpenedStore {
@@ -101,7 +101,7 @@ export async function storeOf(
   mayCreate: boolean,
 ): Promise<OpenedStore> {
   const opened = await namedStore(call, loaded, mayCreate)
-  return call.flags.isOn("verbose") ? { ...opened, store: spokenStore(opened.store, call) } : opened
+  return call.flags.isOn("verbose") ? { ...opened, store: tracedStore(opened.store, call) } : opened
 }
 
 async function namedStore(call: Call, loaded: LoadedConfig | null, mayCreate: boolean): Promise<OpenedStore> {

@@ -37,14 +37,14 @@ export interface TopRow {
 }
 
 /** What a key asks for beyond what is on the screen. */
-export type Deed =
+export type TopAction =
   | { readonly kind: "leave" }
   | { readonly kind: "pause" | "trigger" | "newest-log"; readonly scheduleId: string }
   | { readonly kind: "cancel" | "log"; readonly runId: string }
 
 export interface Pressed {
   readonly state: TopState
-  readonly deed: Deed | null
+  readonly action: TopAction | null
 }
 
 const LIST = { kind: "list" } as const
@@ -61,17 +61,17 @@ export function keysIn(data: string): readonly string[] {
 
 export function press(before: TopState, rows: readonly TopRow[], key: string): Pressed {
   const state = { ...before, said: "" }
-  if (key === INTERRUPT) return { state, deed: { kind: "leave" } }
+  if (key === INTERRUPT) return { state, action: { kind: "leave" } }
   switch (state.mode.kind) {
     case "filter":
-      return { state: typed(state, state.mode.before, key), deed: null }
+      return { state: typed(state, state.mode.before, key), action: null }
     case "cancel":
       return answered(state, state.mode.runId, key)
     case "list":
       return pressInList(state, rows, key)
     default:
       // Whatever it is, it closes what lies over the list.
-      return { state: { ...state, mode: LIST }, deed: null }
+      return { state: { ...state, mode: LIST }, action: null }
   }
 }
 
@@ -81,7 +81,7 @@ function pressInList(state: TopState, rows: readonly TopRow[], key: string): Pre
   const row = rows[positionIn(rows, state.chosen)]
   switch (key) {
     case "q":
-      return { state, deed: { kind: "leave" } }
+      return { state, action: { kind: "leave" } }
     case "?":
     case "h":
       return stay({ ...state, mode: { kind: "help" } })
@@ -101,12 +101,12 @@ function pressOnRow(state: TopState, row: TopRow, key: string): Pressed {
   const scheduleId = row.schedule?.id ?? row.run?.scheduleId ?? null
   if (key === "p" || key === "t") {
     if (scheduleId === null) return say(state, `${row.run!.id} is of no schedule.`)
-    return { state, deed: { kind: key === "p" ? "pause" : "trigger", scheduleId } }
+    return { state, action: { kind: key === "p" ? "pause" : "trigger", scheduleId } }
   }
   if (key === "l" || ENTER.includes(key)) {
     return row.run === null
-      ? { state, deed: { kind: "newest-log", scheduleId: scheduleId! } }
-      : { state, deed: { kind: "log", runId: row.run.id } }
+      ? { state, action: { kind: "newest-log", scheduleId: scheduleId! } }
+      : { state, action: { kind: "log", runId: row.run.id } }
   }
   if (key !== "c") return stay(state)
   if (row.run === null) return say(state, "Choose a run to cancel: they are above the schedules.")
@@ -118,7 +118,7 @@ function pressOnRow(state: TopState, row: TopRow, key: string): Pressed {
 function answered(state: TopState, runId: string, key: string): Pressed {
   const isYes = key === "y" || key === "Y"
   const after = { ...state, mode: LIST, said: isYes ? "" : "Not cancelled." }
-  return { state: after, deed: isYes ? { kind: "cancel", runId } : null }
+  return { state: after, action: isYes ? { kind: "cancel", runId } : null }
 }
 
 /** Enter keeps it, Escape takes it back; the list follows each letter. */
@@ -153,9 +153,9 @@ function sortedNext(state: TopState): TopState {
 }
 
 function stay(state: TopState): Pressed {
-  return { state, deed: null }
+  return { state, action: null }
 }
 
 function say(state: TopState, said: string): Pressed {
-  return { state: { ...state, said }, deed: null }
+  return { state: { ...state, said }, action: null }
 }

@@ -4,15 +4,15 @@ import { messageOf, stateColour, stateIcon, tookWords } from "../printing/run-ro
 import { nextWords } from "../printing/schedule-rows.ts"
 import { type Column, type Paint, tableLines } from "../printing/table.ts"
 import { distanceWords, spanWords, wallWords } from "../printing/time-words.ts"
+import { attentionOf, type TopData, type TopSections, typicalMs } from "./top-data.ts"
 import type { TopRow, TopState } from "./top-keys.ts"
-import { attentionOf, type Shelves, type Sight, typicalMs } from "./top-sight.ts"
 
 /** All that a picture is drawn from. */
 export interface Picture {
   readonly place: string
   readonly zone: string
-  readonly sight: Sight
-  readonly shelves: Shelves
+  readonly sight: TopData
+  readonly shelves: TopSections
   readonly state: TopState
   /** The name of the row that keys are for. */
   readonly chosen: string | null
@@ -106,7 +106,7 @@ const STATE: Column<TopRow> = {
 }
 const RUN_ID: Column<TopRow> = { header: "", text: ({ run }) => run!.id, isId: true }
 
-function unfinishedColumns(sight: Sight): readonly Column<TopRow>[] {
+function unfinishedColumns(sight: TopData): readonly Column<TopRow>[] {
   const usual = (run: RunSummaryView) => {
     const typical = typicalMs(sight, run)
     return typical === null ? "" : `~${spanWords(typical)}`

@@ -2,9 +2,9 @@ import type { Client } from "../../scheduler/client.ts"
 import type { LogLineView } from "../../scheduler/views.ts"
 import type { Call } from "../parsing/command.ts"
 import { paintOf } from "../printing/output.ts"
-import { type Deed, positionIn, press, TOP_START, type TopState } from "./top-keys.ts"
+import { look, rowsOf, sectionsOf, type TopData, type TopSections } from "./top-data.ts"
+import { positionIn, press, TOP_START, type TopAction, type TopState } from "./top-keys.ts"
 import { pictureLines } from "./top-picture.ts"
-import { look, rowsOf, type Shelves, type Sight, shelvesOf } from "./top-sight.ts"
 
 /** As much of a log as a tall screen shows. */
 const LOG_LINES_MAX = 500
@@ -15,7 +15,7 @@ export class TopScreen {
   readonly #call: Call
   readonly #scheduler: Client
   readonly #place: string
-  #sight: Sight | null = null
+  #sight: TopData | null = null
   #state: TopState = TOP_START
   #log: readonly LogLineView[] = []
   #fault = ""
@@ -63,12 +63,12 @@ export class TopScreen {
   async press(key: string): Promise<boolean> {
     if (this.#sight === null) return key === "q"
     const rows = rowsOf(this.#shelves(this.#sight))
-    const { state, deed } = press(this.#state, rows, key)
+    const { state, action } = press(this.#state, rows, key)
     this.#state = state
-    if (deed === null) return false
-    if (deed.kind === "leave") return true
+    if (action === null) return false
+    if (action.kind === "leave") return true
     try {
-      const said = await this.#perform(deed)
+      const said = await this.#perform(action)
       this.#state = { ...this.#state, said }
       await this.look()
     } catch (error) {
@@ -78,24 +78,24 @@ export class TopScreen {
   }
 
   /** Returns what there is to say about it. */
-  async #perform(deed: Exclude<Deed, { kind: "leave" }>): Promise<string> {
+  async #perform(action: Exclude<TopAction, { kind: "leave" }>): Promise<string> {
     const { schedules, runs } = this.#scheduler
     const why = { by: this.#call.io.user, reason: "In belfry top" }
-    switch (deed.kind) {
+    switch (action.kind) {
       case "trigger": {
-        const { outcome, runId } = await schedules.trigger(deed.scheduleId, why)
+        const { outcome, runId } = await schedules.trigger(action.scheduleId, why)
         return outcome === "created" ? `Triggered ${runId}` : `Not triggered: ${runId} isn't done`
       }
       case "pause":
-        return this.#pauseOrResume(deed.scheduleId, why)
+        return this.#pauseOrResume(action.scheduleId, why)
       case "cancel":
-        await runs.cancel(deed.runId, why)
-        return `Cancelled ${deed.runId}`
+        await runs.cancel(action.runId, why)
+        return `Cancelled ${action.runId}`
       case "log":
-        return this.#openLog(deed.runId)
+        return this.#openLog(action.runId)
       case "newest-log": {
-        const [newest] = (await runs.list({ schedule: deed.scheduleId, limit: 1 })).items
-        return newest === undefined ? `${deed.scheduleId} has no run yet.` : this.#openLog(newest.id)
+        const [newest] = (await runs.list({ schedule: action.scheduleId, limit: 1 })).items
+        return newest === undefined ? `${action.scheduleId} has no run yet.` : this.#openLog(newest.id)
       }
     }
   }
@@ -133,8 +133,8 @@ export class TopScreen {
     }
   }
 
-  #shelves(sight: Sight): Shelves {
-    return shelvesOf(sight, this.#state)
+  #shelves(sight: TopData): TopSections {
+    return sectionsOf(sight, this.#state)
   }
 }
 

@@ -1,4 +1,4 @@
-import { checked, checkedValue, type Door, type Kind, refusal } from "../../core/checked.ts"
+import { checked, checkedValue, type Kind, type OptionSource, refusal } from "../../core/checked.ts"
 import type { Duration } from "../../core/duration.ts"
 import { type Json, toPayload } from "../../core/json.ts"
 import { duration, instant, list, made, payload, record, remark, required, unread } from "../../core/kinds.ts"
@@ -87,19 +87,19 @@ export const ENQUEUE_OPTIONS = {
   by: remark,
 } satisfies Record<keyof EnqueueOptions, Kind<unknown>>
 
-const DOOR: Door = { code: "BELFRY_RUN_INVALID", subject: "enqueue" }
+const SOURCE: OptionSource = { code: "BELFRY_RUN_INVALID", subject: "enqueue" }
 
 /** Checks everything before anything is stored; the payload by the task's schema, where this process knows the task. */
 export async function newRunFor(
   asked: AnyTask | string,
   about: { options: EnqueueOptions; clock: Clock; tasks: ReadonlyMap<string, AnyTask> },
 ): Promise<NewRun> {
-  const task = checkedValue(asked, required(taskOr(TASK_NAME)), { door: DOOR, option: "task" })
+  const task = checkedValue(asked, required(taskOr(TASK_NAME)), { source: SOURCE, option: "task" })
   const known =
     typeof asked === "string"
       ? about.tasks.get(task)
-      : checkedValue(asked, required(TASK), { door: DOOR, option: "task" })
-  const given = checked(about.options, ENQUEUE_OPTIONS, DOOR)
+      : checkedValue(asked, required(TASK), { source: SOURCE, option: "task" })
+  const given = checked(about.options, ENQUEUE_OPTIONS, SOURCE)
   const stored = toPayload(given.payload, `Payload of task "${task}"`)
   if (known !== undefined) checkTakesPayload(known, stored)
   // In the form it is stored in: what JSON changes (a Date, say) must show here, not at the run.
@@ -137,7 +137,7 @@ export async function newRunsFor(
   runs: readonly EnqueueOptions[],
   parts: { clock: Clock; tasks: ReadonlyMap<string, AnyTask> },
 ): Promise<readonly NewRun[]> {
-  checkedValue(runs, required(MANY), { door: DOOR, option: "runs" })
+  checkedValue(runs, required(MANY), { source: SOURCE, option: "runs" })
   return Promise.all(runs.map((options) => newRunFor(task, { ...parts, options })))
 }
 

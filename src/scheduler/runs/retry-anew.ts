@@ -9,7 +9,7 @@ import { findSchedule } from "../schedules/change-schedule.ts"
 import type { Because } from "../schedules/steering-options.ts"
 import { TRIGGER_NOW_OPTIONS, triggerNow } from "../schedules/trigger.ts"
 import { newRunFor } from "./enqueue.ts"
-import { doorOf } from "./run-options.ts"
+import { sourceOf } from "./run-options.ts"
 import { RETRY, requireRun, wrongState } from "./step-runs.ts"
 
 /** A run's payload is part of what it is: another payload is another run, for the same occurrence. */
@@ -39,7 +39,7 @@ async function anew(
   if (scheduleId !== null && (await findSchedule(store, scheduleId)) !== null) {
     const runId = `${scheduleId}+${clock.newId()}`
     const options = { ...because, payload, ...(scheduledFor === null ? {} : { asOf: scheduledFor }) }
-    const given = checked(options, TRIGGER_NOW_OPTIONS, doorOf("retry"))
+    const given = checked(options, TRIGGER_NOW_OPTIONS, sourceOf("retry"))
     return triggerNow(store, { scheduleId, runId, tasks }, given)
   }
   const by = because.by === undefined ? {} : { by: because.by }

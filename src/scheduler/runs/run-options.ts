@@ -1,4 +1,4 @@
-import { type Checked, checkedValue, type Door, type Kind } from "../../core/checked.ts"
+import { type Checked, checkedValue, type Kind, type OptionSource } from "../../core/checked.ts"
 import { choice, duration, instant, integer, oneOrMore, part, payload, required } from "../../core/kinds.ts"
 import { LOOKUP, PAGE, taskOr } from "../../core/limits.ts"
 import type { When } from "../../core/options.ts"
@@ -81,12 +81,12 @@ export const WAIT = { timeout: duration() }
 
 export const RETRY_OPTIONS = { ...BECAUSE, payload }
 
-export function doorOf(method: string): Door {
+export function sourceOf(method: string): OptionSource {
   return { code: "BELFRY_RUN_INVALID", subject: `runs.${method}` }
 }
 
 export function idOf(id: unknown, method: string): string {
-  return checkedValue(id, required(LOOKUP), { door: doorOf(method), option: "id" })
+  return checkedValue(id, required(LOOKUP), { source: sourceOf(method), option: "id" })
 }
 
 export function runFilterOf(query: Checked<typeof RUN_FILTER>): RunFilter {

@@ -27,7 +27,7 @@ import {
 import { BECAUSE, type Because } from "../schedules/steering-options.ts"
 import { holderOf } from "../schedules/trigger.ts"
 import { listRuns } from "./list-runs.ts"
-import { doorOf, RUN_SELECTION, type RunSelection } from "./run-options.ts"
+import { RUN_SELECTION, type RunSelection, sourceOf } from "./run-options.ts"
 
 /** Something that a person does to a run. */
 export interface RunStep {
@@ -85,10 +85,10 @@ export async function stepMany(
   options: Because & ManyOptions,
   step: RunStep,
 ): Promise<ManyReport> {
-  const door = doorOf(step.method)
-  const given = checked(options, { ...BECAUSE, ...MANY_OPTIONS }, door)
+  const source = sourceOf(step.method)
+  const given = checked(options, { ...BECAUSE, ...MANY_OPTIONS }, source)
   const { dryRun = false, limit = Number.POSITIVE_INFINITY, onProgress } = given
-  const chosen = selected(which, RUN_SELECTION, door)
+  const chosen = selected(which, RUN_SELECTION, source)
   const { state = step.unsaid } = chosen.ids === null ? chosen.filter : {}
   const wrong = state.find((each) => !step.from.includes(each))
   if (wrong !== undefined) {

@@ -18,7 +18,6 @@ import { listRuns } from "./list-runs.ts"
 import { Pauses } from "./pauses.ts"
 import { retryAnew } from "./retry-anew.ts"
 import {
-  doorOf,
   idOf,
   LOG_PAGE,
   type LogPlace,
@@ -28,6 +27,7 @@ import {
   type RunQuery,
   type RunSelection,
   runFilterOf,
+  sourceOf,
   WAIT,
 } from "./run-options.ts"
 import type { Runs } from "./runs.ts"
@@ -66,7 +66,7 @@ export class StoredRuns implements Runs {
   ): Promise<RunView<Details> | null>
   async wait(which: string | EnqueuedRun<unknown>, options: { timeout?: Duration } = {}): Promise<unknown> {
     const runId = idOf(typeof which === "object" && which !== null ? which.runId : which, "wait")
-    const { timeout = 30 * SECOND } = checked(options, WAIT, doorOf("wait"))
+    const { timeout = 30 * SECOND } = checked(options, WAIT, sourceOf("wait"))
     const { clock, onHint } = this.#parts
     const deadline = clock.monotonic() + timeout
     const pauses = new Pauses(clock)
@@ -89,13 +89,13 @@ export class StoredRuns implements Runs {
   }
 
   list(query: RunQuery = {}): Listing<RunSummaryView> {
-    return listRuns(this.#parts, checked(query, RUN_QUERY, doorOf("list")))
+    return listRuns(this.#parts, checked(query, RUN_QUERY, sourceOf("list")))
   }
 
   async count(
     query: Omit<RunQuery, "since" | "until" | "error" | "limit" | "cursor"> = {},
   ): Promise<Readonly<Record<RunState, number>>> {
-    const filter = checked(query, RUN_FILTER, doorOf("count"))
+    const filter = checked(query, RUN_FILTER, sourceOf("count"))
     await this.#parts.ready()
     return (await this.#parts.store.count({ runs: runFilterOf(filter), limit: COUNT_MAX })).runs
   }
@@ -114,7 +114,7 @@ export class StoredRuns implements Runs {
     options: Because & ManyOptions & { payload?: Json } = {},
   ): Promise<unknown> {
     if (isSelection(which)) return stepMany(this.#parts, which, options, RETRY)
-    const { payload, ...because } = checked(options, RETRY_OPTIONS, doorOf("retry"))
+    const { payload, ...because } = checked(options, RETRY_OPTIONS, sourceOf("retry"))
     if (payload === undefined) return this.#step(which, RETRY, because as Because)
     const runId = idOf(which, "retry")
     await this.#parts.ready()
@@ -133,7 +133,7 @@ export class StoredRuns implements Runs {
     page: { after?: Pick<LogLineView, "attempt" | "number">; limit?: number; cursor?: string } = {},
   ): Listing<LogLineView> {
     const runId = idOf(id, "logs")
-    const { after = null, limit = 1_000, cursor } = checked(page, LOG_PAGE, doorOf("logs"))
+    const { after = null, limit = 1_000, cursor } = checked(page, LOG_PAGE, sourceOf("logs"))
     return listing({
       limit,
       first: cursor ?? after,
@@ -147,7 +147,7 @@ export class StoredRuns implements Runs {
   }
 
   async #step(id: string, step: RunStep, options: Because): Promise<RunView> {
-    const because = checked(options, BECAUSE, doorOf(step.method)) as Because
+    const because = checked(options, BECAUSE, sourceOf(step.method)) as Because
     const runId = idOf(id, step.method)
     await this.#parts.ready()
     return runView(await stepRun(this.#parts.store, runId, step, because))

@@ -18,7 +18,7 @@ import { cycleRefusal, dependenciesFrom } from "./dependencies.ts"
 import { checkStoredPayload } from "./payload-check.ts"
 import { schedulesBy, schedulesOf } from "./read-schedules.ts"
 import type { ScheduleParts } from "./schedule-parts.ts"
-import { BECAUSE, type Because, type CreateOptions, doorOf } from "./steering-options.ts"
+import { BECAUSE, type Because, type CreateOptions, sourceOf } from "./steering-options.ts"
 
 /** A whole schedule, as a file holds it. */
 export type ScheduleToApply = Omit<CreateOptions<unknown>, "task"> & {
@@ -71,7 +71,7 @@ export async function applySchedules(
   schedules: readonly ScheduleToApply[],
   options: ApplyOptions,
 ): Promise<ApplyReport> {
-  const { prune, dryRun = false, onProgress, ...because } = checked(options, APPLY_OPTIONS, DOOR)
+  const { prune, dryRun = false, onProgress, ...because } = checked(options, APPLY_OPTIONS, SOURCE)
   const wanted = checkedSchedules(schedules)
   await parts.ready()
   const planned = await planApply(parts.store, wanted, prune?.tag ?? null)
@@ -82,15 +82,15 @@ export async function applySchedules(
   return { steps: await takeAll(parts, planned, because as Because, onProgress), isRehearsal: false }
 }
 
-const DOOR = doorOf("apply")
+const SOURCE = sourceOf("apply")
 
 function checkedSchedules(
   schedules: readonly ScheduleToApply[],
 ): ReadonlyMap<string, CreateOptions<unknown>> {
-  checkedValue(schedules, required(MANY), { door: DOOR, option: "schedules" })
+  checkedValue(schedules, required(MANY), { source: SOURCE, option: "schedules" })
   const wanted = new Map<string, CreateOptions<unknown>>()
   for (const [index, each] of schedules.entries()) {
-    const { id, ...rest } = copied(each, { door: DOOR, option: `schedules[${index}]` })
+    const { id, ...rest } = copied(each, { source: SOURCE, option: `schedules[${index}]` })
     const options = rest as CreateOptions<unknown>
     if (wanted.has(checkId(id))) {
       const text = `schedules.apply: schedule "${id}" is there twice.`

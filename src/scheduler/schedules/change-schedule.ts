@@ -71,7 +71,7 @@ export async function trySteer(store: Store, schedule: Schedule, step: Step): Pr
   const facts = await readFacts(store, schedule)
   const now = await store.now()
   if (isEdited(schedule)) {
-    // Somebody wrote to it past our door: that comes first.
+    // Somebody wrote to it without our checks: that comes first.
     accepted(
       await offer(store, await plannedBy(store, schedule, facts, (known) => planFire(schedule, known, now))),
     )

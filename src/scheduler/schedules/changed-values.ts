@@ -1,4 +1,4 @@
-import { leanOptions } from "../../core/lean-options.ts"
+import { minimalOptions } from "../../core/minimal-options.ts"
 import type { ScheduleDefinition } from "../../core/schedule.ts"
 
 /** One option of a schedule that changes; null for an option that isn't set. */
@@ -21,5 +21,5 @@ export function changedValues(
 
 function optionsIn(definition: ScheduleDefinition): Readonly<Record<string, unknown>> {
   const { task, payload } = definition
-  return { task, ...leanOptions(definition), payload }
+  return { task, ...minimalOptions(definition), payload }
 }

@@ -1,7 +1,7 @@
 import { checked, checkedValue } from "../../core/checked.ts"
 import { defineSchedule } from "../../core/definition.ts"
 import { BelfryError } from "../../core/errors.ts"
-import { checkId, scheduleDoor } from "../../core/policies.ts"
+import { checkId, scheduleSource } from "../../core/policies.ts"
 import type { Schedule, ScheduleDefinition } from "../../core/schedule.ts"
 import { createdEntry } from "../../core/schedule-journal.ts"
 import type { Why } from "../../core/steer.ts"
@@ -29,9 +29,9 @@ import {
   type Because,
   CREATE_OPTIONS,
   type CreateOptions,
-  doorOf,
   idOf,
   PUT_BASE,
+  sourceOf,
   UPDATE_BASE,
   whyOf,
 } from "./steering-options.ts"
@@ -61,7 +61,7 @@ export async function putSchedule(
   based: Because & { ifRevision?: number },
 ): Promise<ScheduleView> {
   const asked = askedFor(id, options)
-  const { ifRevision, reason = null, by = null } = checked(based, PUT_BASE, doorOf("put"))
+  const { ifRevision, reason = null, by = null } = checked(based, PUT_BASE, sourceOf("put"))
   const why = { reason, by }
   await parts.ready()
   const { store } = parts
@@ -88,17 +88,17 @@ export async function updateSchedule(
   based: Because & { ifRevision: number },
 ): Promise<ScheduleView> {
   const scheduleId = idOf(id, "update")
-  const door = scheduleDoor(scheduleId)
-  checkedValue(changes, GIVEN_CHANGES, { door, option: "changes" })
-  const given = checked(checkableChanges(changes, null), SCHEDULE_CHANGES, door)
-  const { ifRevision, reason = null, by = null } = checked(based, UPDATE_BASE, doorOf("update"))
+  const source = scheduleSource(scheduleId)
+  checkedValue(changes, GIVEN_CHANGES, { source, option: "changes" })
+  const given = checked(checkableChanges(changes, null), SCHEDULE_CHANGES, source)
+  const { ifRevision, reason = null, by = null } = checked(based, UPDATE_BASE, sourceOf("update"))
   await parts.ready()
   const view = await viewerOf(parts.store)
   const edited = await editSchedule(parts.store, scheduleId, {
     ifRevision,
     why: { reason, by },
     define: async (stored) => {
-      checked(checkableChanges(changes, stored), SCHEDULE_CHANGES, door)
+      checked(checkableChanges(changes, stored), SCHEDULE_CHANGES, source)
       const payload = given.payload === undefined ? stored.payload : given.payload
       const task = given.task ?? stored.task
       // What was there before is only checked: a schedule whose function is gone can still be disabled.
@@ -122,7 +122,7 @@ interface Asked {
 }
 
 export function askedFor(id: string, options: CreateOptions<unknown>): Asked {
-  const given = checked(options, CREATE_OPTIONS, scheduleDoor(checkId(id)))
+  const given = checked(options, CREATE_OPTIONS, scheduleSource(checkId(id)))
   const { task: _task, payload, startImmediately: _now, paused: _paused, ...rest } = options
   return { id, task: given.task, payload, options: rest, beginning: given }
 }

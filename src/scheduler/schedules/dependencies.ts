@@ -7,7 +7,7 @@ import {
   idsDependedOn,
 } from "../../core/dependency-cycles.ts"
 import type { BelfryError } from "../../core/errors.ts"
-import { scheduleDoor } from "../../core/policies.ts"
+import { scheduleSource } from "../../core/policies.ts"
 import type { Declared } from "../../core/reconcile.ts"
 import type { ScheduleDefinition } from "../../core/schedule.ts"
 import type { Store } from "../../store/store.ts"
@@ -32,7 +32,7 @@ export async function checkDependencies(
   const missing = added.find((each) => !found.has(each))
   if (missing !== undefined) {
     const problem = `names the schedule "${missing}", which doesn't exist; create that one first`
-    throw refusal({ door: scheduleDoor(id), option: "dependsOn" }, problem, { value: missing })
+    throw refusal({ source: scheduleSource(id), option: "dependsOn" }, problem, { value: missing })
   }
   const cycle = cycleThrough(id, found)
   if (cycle !== null) throw cycleRefusal(cycle)
@@ -58,7 +58,7 @@ export function dependenciesOf(declared: readonly Declared[]): Dependencies {
 }
 
 export function cycleRefusal(cycle: readonly string[]): BelfryError {
-  const option = { door: scheduleDoor(cycle[0]!), option: "dependsOn" }
+  const option = { source: scheduleSource(cycle[0]!), option: "dependsOn" }
   return refusal(option, cycleProblem(cycle), { value: cycleInWords(cycle) })
 }
 

@@ -1,4 +1,4 @@
-import { checked, type Door, type Kind } from "../../core/checked.ts"
+import { checked, type Kind, type OptionSource } from "../../core/checked.ts"
 import { choice, oneOrMore } from "../../core/kinds.ts"
 import { latenessMs } from "../../core/lateness.ts"
 import { PAGE } from "../../core/limits.ts"
@@ -40,14 +40,14 @@ export const LEDGER_PAGE = {
   cursor: cursor(isInstantPlace),
 } satisfies Record<keyof LedgerPage, Kind<unknown>>
 
-const DOOR: Door = { code: "BELFRY_SCHEDULE_INVALID", subject: "schedules.occurrences" }
+const SOURCE: OptionSource = { code: "BELFRY_SCHEDULE_INVALID", subject: "schedules.occurrences" }
 
 export function readLedger(
   { store, ready }: { store: Store; ready: () => Promise<void> },
   scheduleId: string,
   page: LedgerPage,
 ): Listing<LedgerEntry> {
-  const { outcome, cursor: first = null, limit = 50 } = checked(page, LEDGER_PAGE, DOOR)
+  const { outcome, cursor: first = null, limit = 50 } = checked(page, LEDGER_PAGE, SOURCE)
   return listing({
     limit,
     first,

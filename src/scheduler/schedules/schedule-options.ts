@@ -2,8 +2,8 @@ import { isRecordLike, type Kind, notAllowed, type RequiredKind } from "../../co
 import { POLICY_OPTIONS, SCHEDULE_OPTIONS } from "../../core/definition.ts"
 import { BelfryError } from "../../core/errors.ts"
 import { payload, required } from "../../core/kinds.ts"
-import { leanBesideTriggers, leanTriggers } from "../../core/lean-options.ts"
 import { TASK_NAME, taskOr } from "../../core/limits.ts"
+import { minimalOptionsBesideTriggers, minimalTriggers } from "../../core/minimal-options.ts"
 import type { ScheduleOptions } from "../../core/options.ts"
 import type { ScheduleDefinition } from "../../core/schedule.ts"
 import { timesIn, unreadOptionsIn } from "../../core/unread-options.ts"
@@ -41,7 +41,7 @@ export function changedOptions(stored: ScheduleDefinition, changes: ScheduleChan
   const isRetimed = TRIGGERS.some((option) => changes[option] !== undefined && changes[option] !== null)
   const merged: Record<string, unknown> = {
     ...(isRetimed ? {} : { triggers: keptTriggers(stored) }),
-    ...leanBesideTriggers(stored),
+    ...minimalOptionsBesideTriggers(stored),
   }
   const misplaced = misplacedIn(stored, changes)
   for (const name of misplaced) delete merged[name]
@@ -69,17 +69,17 @@ function misplacedIn({ triggers }: ScheduleDefinition, changes: ScheduleChanges)
   throw new BelfryError("BELFRY_SCHEDULE_INVALID", text)
 }
 
-function keptTriggers({ triggers }: ScheduleDefinition): ReturnType<typeof leanTriggers> {
+function keptTriggers({ triggers }: ScheduleDefinition): ReturnType<typeof minimalTriggers> {
   for (const trigger of timesIn(triggers)) {
     if (trigger.kind !== "unreadable") continue
     const text = `${trigger.why} Name its whole timetable anew, such as cron.`
     throw new BelfryError("BELFRY_SCHEDULE_INVALID", text)
   }
-  return leanTriggers(triggers)
+  return minimalTriggers(triggers)
 }
 
 /**
- * Changes as they are checked. A row may hold what isn't an option, written past our door, and that can be taken away like any
+ * Changes as they are checked. A row may hold what isn't an option, written without our checks, and that can be taken away like any
  * option. Before the schedule is read (null), nobody knows whether it does.
  */
 export function checkableChanges(changes: ScheduleChanges, stored: ScheduleDefinition | null): unknown {

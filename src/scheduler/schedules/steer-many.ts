@@ -5,7 +5,7 @@ import { dryStore } from "../dry-store.ts"
 import { doToMany, idsOf, MANY_OPTIONS, type ManyReport, refusalOf, selected, upTo } from "../many.ts"
 import { schedulesBy } from "./read-schedules.ts"
 import type { ScheduleParts } from "./schedule-parts.ts"
-import { doorOf, SCHEDULE_FILTER, type ScheduleSelection, scheduleFilterOf } from "./steering-options.ts"
+import { SCHEDULE_FILTER, type ScheduleSelection, scheduleFilterOf, sourceOf } from "./steering-options.ts"
 
 /** One step, to be done to many schedules. */
 export interface StepForMany<Table extends OptionTable> {
@@ -23,11 +23,11 @@ export async function steerMany<Table extends OptionTable>(
   options: object,
   step: StepForMany<Table>,
 ): Promise<ManyReport> {
-  const door = doorOf(step.method)
-  const given = checked(options, { ...step.table, ...MANY_OPTIONS }, door) as Checked<Table> &
+  const source = sourceOf(step.method)
+  const given = checked(options, { ...step.table, ...MANY_OPTIONS }, source) as Checked<Table> &
     Checked<typeof MANY_OPTIONS>
   const { dryRun = false, limit = Number.POSITIVE_INFINITY, onProgress } = given
-  const chosen = selected(which, SCHEDULE_FILTER, door)
+  const chosen = selected(which, SCHEDULE_FILTER, source)
   await ready()
   const ids = chosen.ids === null ? found(store, chosen.filter, step) : idsOf(chosen.ids)
   const target = dryRun ? dryStore(store) : store

@@ -1,4 +1,4 @@
-import { type Checked, checked, checkedValue, type Door, type Kind } from "../../core/checked.ts"
+import { type Checked, checked, checkedValue, type Kind, type OptionSource } from "../../core/checked.ts"
 import { SCHEDULE_OPTIONS } from "../../core/definition.ts"
 import type { ErrorCode } from "../../core/errors.ts"
 import type { Instant } from "../../core/instant.ts"
@@ -160,28 +160,28 @@ export const BACKFILL_OPTIONS = {
   onProgress: callback<(done: number, total: number) => void>(),
 }
 
-export function doorOf(method: string, code: ErrorCode = "BELFRY_SCHEDULE_INVALID"): Door {
+export function sourceOf(method: string, code: ErrorCode = "BELFRY_SCHEDULE_INVALID"): OptionSource {
   return { code, subject: `schedules.${method}` }
 }
 
 export function idOf(id: unknown, method: string): string {
-  return checkedValue(id, required(LOOKUP), { door: doorOf(method), option: "id" })
+  return checkedValue(id, required(LOOKUP), { source: sourceOf(method), option: "id" })
 }
 
 export function instantOf(when: When, option: string, method: string): Instant {
-  return checkedValue(when, required(instant), { door: doorOf(method), option })
+  return checkedValue(when, required(instant), { source: sourceOf(method), option })
 }
 
 export function optionalInstantOf(when: When | undefined, option: string, method: string): Instant | null {
-  return checkedValue(when, instant, { door: doorOf(method), option }) ?? null
+  return checkedValue(when, instant, { source: sourceOf(method), option }) ?? null
 }
 
 export function countOf(count: number | undefined, method: string): number | undefined {
-  return checkedValue(count, PAGE, { door: doorOf(method), option: "count" })
+  return checkedValue(count, PAGE, { source: sourceOf(method), option: "count" })
 }
 
 export function whyOf(because: Because, method: string): Why {
-  const { reason = null, by = null } = checked(because, BECAUSE, doorOf(method))
+  const { reason = null, by = null } = checked(because, BECAUSE, sourceOf(method))
   return { reason, by }
 }
 

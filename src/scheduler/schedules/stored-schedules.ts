@@ -28,7 +28,6 @@ import {
   type Because,
   type CreateOptions,
   countOf,
-  doorOf,
   idOf,
   instantOf,
   optionalInstantOf,
@@ -41,6 +40,7 @@ import {
   type ScheduleQuery,
   type ScheduleSelection,
   scheduleFilterOf,
+  sourceOf,
   whyOf,
 } from "./steering-options.ts"
 import { TRIGGER_NOW_OPTIONS, type TriggerNowOptions, type TriggerNowResult, triggerNow } from "./trigger.ts"
@@ -89,7 +89,7 @@ export class StoredSchedules implements Schedules {
   }
 
   list(query: ScheduleQuery = {}): Listing<ScheduleView> {
-    const given = checked(query, SCHEDULE_QUERY, doorOf("list"))
+    const given = checked(query, SCHEDULE_QUERY, sourceOf("list"))
     const { order = "id", limit = 50, cursor } = given
     const first = cursor ?? null
     let view: Viewer | null = null
@@ -116,7 +116,7 @@ export class StoredSchedules implements Schedules {
   async count(
     query: Omit<ScheduleQuery, "order" | "limit" | "cursor"> = {},
   ): Promise<Readonly<ScheduleCounts>> {
-    const given = checked(query, SCHEDULE_FILTER, doorOf("count"))
+    const given = checked(query, SCHEDULE_FILTER, sourceOf("count"))
     await this.#parts.ready()
     return (await this.#parts.store.count({ schedules: scheduleFilterOf(given), limit: COUNT_MAX })).schedules
   }
@@ -135,7 +135,7 @@ export class StoredSchedules implements Schedules {
   pause(which: ScheduleSelection, options?: PauseOptions & ManyOptions): Promise<ManyReport>
   async pause(which: string | ScheduleSelection, options: PauseOptions & ManyOptions = {}): Promise<unknown> {
     if (isSelection(which)) return steerMany(this.#parts, which, options, PAUSE_MANY)
-    return this.#steer("pause", which, pauseStep(checked(options, PAUSE_OPTIONS, doorOf("pause"))))
+    return this.#steer("pause", which, pauseStep(checked(options, PAUSE_OPTIONS, sourceOf("pause"))))
   }
 
   resume(id: string, because?: Because): Promise<ScheduleView>
@@ -147,7 +147,7 @@ export class StoredSchedules implements Schedules {
 
   async trigger(id: string, options: TriggerNowOptions = {}): Promise<TriggerNowResult> {
     const scheduleId = idOf(id, "trigger")
-    const given = checked(options, TRIGGER_NOW_OPTIONS, doorOf("trigger", "BELFRY_RUN_INVALID"))
+    const given = checked(options, TRIGGER_NOW_OPTIONS, sourceOf("trigger", "BELFRY_RUN_INVALID"))
     await this.#parts.ready()
     const runId = `${scheduleId}+${this.#parts.clock.newId()}`
     return triggerNow(this.#parts.store, { scheduleId, runId, tasks: this.#parts.tasks }, given)
@@ -196,7 +196,7 @@ export class StoredSchedules implements Schedules {
   async preview(id: string, count = 10, options: { after?: When } = {}): Promise<readonly OccurrenceView[]> {
     const scheduleId = idOf(id, "preview")
     const limit = countOf(count, "preview") ?? 10
-    const { after } = checked(options, PREVIEW_OPTIONS, doorOf("preview"))
+    const { after } = checked(options, PREVIEW_OPTIONS, sourceOf("preview"))
     await this.#parts.ready()
     const schedule = await withEditsPlanned(
       this.#parts.store,
@@ -221,7 +221,7 @@ export class StoredSchedules implements Schedules {
 
   async planBackfill(id: string, options: BackfillOptions): Promise<BackfillPlan> {
     const scheduleId = idOf(id, "planBackfill")
-    const given = checked(options, PLAN_BACKFILL_OPTIONS, doorOf("planBackfill", "BELFRY_BACKFILL_INVALID"))
+    const given = checked(options, PLAN_BACKFILL_OPTIONS, sourceOf("planBackfill", "BELFRY_BACKFILL_INVALID"))
     await this.#parts.ready()
     const { which = "missing", name = "backfill" } = given
     const range = { from: new Date(given.from), until: new Date(given.until), which, name }
@@ -232,9 +232,9 @@ export class StoredSchedules implements Schedules {
     plan: BackfillPlan,
     options: { concurrency?: number; by?: string; onProgress?: (done: number, total: number) => void } = {},
   ): Promise<readonly string[]> {
-    const door = doorOf("backfill", "BELFRY_BACKFILL_INVALID")
-    const planned = checkedValue(plan, BACKFILL_PLAN, { door, option: "plan" })
-    const { concurrency = 1, by = null, onProgress } = checked(options, BACKFILL_OPTIONS, door)
+    const source = sourceOf("backfill", "BELFRY_BACKFILL_INVALID")
+    const planned = checkedValue(plan, BACKFILL_PLAN, { source, option: "plan" })
+    const { concurrency = 1, by = null, onProgress } = checked(options, BACKFILL_OPTIONS, source)
     await this.#parts.ready()
     const schedule = await requireSchedule(this.#parts.store, planned.scheduleId)
     const range = { from: new Date(planned.from), until: new Date(planned.until) }

@@ -1,4 +1,4 @@
-import type { Door, Kind, RequiredKind } from "../../core/checked.ts"
+import type { Kind, OptionSource, RequiredKind } from "../../core/checked.ts"
 import { address } from "../../core/kinds.ts"
 
 /** A server by its address, or a client that is connected to it. */
@@ -14,6 +14,6 @@ export function addressOr<Client extends object>(client: Kind<Client>): Required
   }
 }
 
-export function storeDoor(subject: string): Door {
+export function storeSource(subject: string): OptionSource {
   return { code: "BELFRY_STORE_UNFIT", subject }
 }

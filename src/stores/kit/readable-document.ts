@@ -1,6 +1,6 @@
 import type { Document } from "../../core/document.ts"
 import { type Json, storedJson } from "../../core/json.ts"
-import { unreadableBecause } from "./apart.ts"
+import { unreadableBecause } from "./isolation.ts"
 
 /** A document as its record says. One whose value can't be read shows why, and hides no other. */
 export function readableDocument(about: Omit<Document, "value" | "problem">, value: string | null): Document {

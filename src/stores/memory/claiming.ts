@@ -1,16 +1,16 @@
 import type { Instant } from "../../core/instant.ts"
 import type { Run } from "../../core/run.ts"
 import type { ClaimRequest } from "../../store/store.ts"
-import { type Shelf, withAttempt } from "./shelf.ts"
+import { type MemoryTables, withAttempt } from "./memory-tables.ts"
 
 /** Due runs of these tasks become this worker's, as far as their concurrency keys allow. */
-export function claimRuns(shelf: Shelf, request: ClaimRequest, now: Instant): readonly Run[] {
+export function claimRuns(tables: MemoryTables, request: ClaimRequest, now: Instant): readonly Run[] {
   const leases = new Map(request.tasks.map(({ name, leaseMs }) => [name, leaseMs]))
   const claimed: Run[] = []
-  for (const run of shelf.unfinished.claimable(now, [...leases.keys()])) {
+  for (const run of tables.unfinished.claimable(now, [...leases.keys()])) {
     if (claimed.length >= request.limit) break
     const wasRunning = run.state === "running"
-    const wasLost = wasRunning && shelf.isConfirmed(run)
+    const wasLost = wasRunning && tables.isConfirmed(run)
     const taken: Run = {
       ...run,
       state: "running",
@@ -25,7 +25,7 @@ export function claimRuns(shelf: Shelf, request: ClaimRequest, now: Instant): re
         ? withAttempt(run, wasLost ? "lost" : "unconfirmed", run.claimableAt!, null)
         : run.attempts,
     }
-    shelf.putRun(taken)
+    tables.putRun(taken)
     claimed.push(taken)
   }
   return claimed
@@ -33,12 +33,12 @@ export function claimRuns(shelf: Shelf, request: ClaimRequest, now: Instant): re
 
 /** Of what was not given: the worker knows its own leases. */
 export function nextClaimableAt(
-  shelf: Shelf,
+  tables: MemoryTables,
   request: ClaimRequest,
   given: readonly Run[],
   now: Instant,
 ): Instant | null {
   const names = [...new Set(request.tasks.map((task) => task.name))]
   const held = new Set(given.map((run) => run.id))
-  return shelf.unfinished.nextClaimableAt(now, names, ({ id }) => !held.has(id))
+  return tables.unfinished.nextClaimableAt(now, names, ({ id }) => !held.has(id))
 }

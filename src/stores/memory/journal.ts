@@ -1,7 +1,7 @@
 import type { Instant } from "../../core/instant.ts"
 import type { JournalEntry, NewJournalEntry } from "../../core/journal.ts"
 import type { JournalFilter, JournalPage } from "../../store/store.ts"
-import { jsonText } from "../kit/apart.ts"
+import { jsonText } from "../kit/isolation.ts"
 import { isWantedEntry } from "../kit/journal-filter.ts"
 
 export class Journal {

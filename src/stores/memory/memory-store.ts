@@ -20,16 +20,16 @@ import type {
   Store,
   TransitionAnswer,
 } from "../../store/store.ts"
-import { eachApart, finite, jsonText, refused, refusedRun } from "../kit/apart.ts"
 import { runCountsOf, scheduleCountsOf } from "../kit/counts.ts"
 import { isSooner } from "../kit/is-sooner.ts"
+import { applyIsolated, finite, jsonText, refused, refusedRun } from "../kit/isolation.ts"
 import { isWantedSchedule, pageOfSchedules } from "../kit/schedule-pages.ts"
 import { claimRuns, nextClaimableAt } from "./claiming.ts"
 import { Documents } from "./documents.ts"
 import { pageOfRuns, pageOfWorkers, statesOfRuns } from "./finding.ts"
 import { Journal } from "./journal.ts"
 import { pageOfLog } from "./log.ts"
-import { Shelf } from "./shelf.ts"
+import { MemoryTables } from "./memory-tables.ts"
 
 /**
  * Everything in one process's memory: for tests, for trying things out, and for schedules that may be forgotten with the
@@ -37,7 +37,7 @@ import { Shelf } from "./shelf.ts"
  * whatever was handed out stays as it was.
  */
 export function createMemoryStore(clock: { now(): Instant }): Store {
-  const shelf = new Shelf()
+  const tables = new MemoryTables()
   const documents = new Documents()
   const journal = new Journal()
   const listeners = new Set<(hint: Hint) => void>()
@@ -78,21 +78,21 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
 
     putSchedule: (schedule: Schedule, ifVersion: number | null, entry) =>
       operate((now) => {
-        const stored = shelf.schedules.get(schedule.id)
+        const stored = tables.schedules.get(schedule.id)
         if ((stored?.version ?? null) !== ifVersion) return { outcome: "stale" }
         jsonText(schedule.payload)
         if (entry !== undefined) Journal.check(entry)
-        const next = ++shelf.lastVersion
-        shelf.schedules.set(schedule.id, { ...schedule, ...tallyOf(stored ?? NO_RUNS), version: next })
+        const next = ++tables.lastVersion
+        tables.schedules.set(schedule.id, { ...schedule, ...tallyOf(stored ?? NO_RUNS), version: next })
         if (entry !== undefined) journal.add(entry, now)
         hint("schedules")
         return { outcome: "done", version: next }
       }),
-    dueSchedules: (request) => operate((now) => shelf.dueSchedules(now, request)),
+    dueSchedules: (request) => operate((now) => tables.dueSchedules(now, request)),
     fire: (plans: readonly FirePlan[]) =>
       operate((now) => {
-        const before = plans.map((plan) => shelf.schedules.get(plan.scheduleId)?.nextRunAt ?? null)
-        const answers = eachApart(plans, (plan) => firePlan({ shelf, journal }, plan, now), refused)
+        const before = plans.map((plan) => tables.schedules.get(plan.scheduleId)?.nextRunAt ?? null)
+        const answers = applyIsolated(plans, (plan) => firePlan({ tables, journal }, plan, now), refused)
         if (answers.some((answer) => answer.outcome === "done" && answer.created.length > 0)) hint("runs")
         // Going on as expected is no news: everyone who would listen has read the schedule. Coming forward is, and so is a step
         // of an operator.
@@ -104,39 +104,39 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
 
     enqueue: (runs: readonly NewRun[]) =>
       operate((now) => {
-        const answers = eachApart(runs, (run) => addRun(shelf, run, now), refusedRun)
+        const answers = applyIsolated(runs, (run) => addRun(tables, run, now), refusedRun)
         hint("runs")
         return answers
       }),
     claim: (request: ClaimRequest) =>
       operate((now) => {
-        const runs = claimRuns(shelf, request, now)
-        return { now, runs, nextClaimableAt: nextClaimableAt(shelf, request, runs, now) }
+        const runs = claimRuns(tables, request, now)
+        return { now, runs, nextClaimableAt: nextClaimableAt(tables, request, runs, now) }
       }),
-    heartbeat: (beat: Heartbeat) => operate((now) => ({ now, ...shelf.beat(beat, now) })),
+    heartbeat: (beat: Heartbeat) => operate((now) => ({ now, ...tables.beat(beat, now) })),
     transition: (changes: readonly RunChange[]) =>
       operate((now) => {
-        const answers = eachApart(changes, (change) => applyChange(shelf, change, now), refused)
+        const answers = applyIsolated(changes, (change) => applyChange(tables, change, now), refused)
         if (changes.some((change) => change.state === "cancelled")) hint("cancelled")
         if (changes.some((change) => isFinished(change.state))) hint("ended")
-        if (changes.some((change) => freesSomething(shelf, change))) hint("runs")
+        if (changes.some((change) => freesSomething(tables, change))) hint("runs")
         return answers
       }),
     prune: (request: PruneRequest) =>
       operate((now) => ({
-        ...shelf.prune(request, now),
+        ...tables.prune(request, now),
         entries: journal.prune(now - request.journalOlderThanMs, request.limit),
       })),
 
-    appendLogs: (lines: readonly LogLine[]) => operate((now) => shelf.appendLogs(lines, now)),
-    readLogs: (page: LogPage) => operate(() => pageOfLog(shelf.logs.get(page.runId) ?? [], page)),
+    appendLogs: (lines: readonly LogLine[]) => operate((now) => tables.appendLogs(lines, now)),
+    readLogs: (page: LogPage) => operate(() => pageOfLog(tables.logs.get(page.runId) ?? [], page)),
 
     putDocument: (document, ifVersion, entry) =>
       operate((now) => {
         if (documents.versionOf(document) !== ifVersion) return { outcome: "stale" }
         jsonText(document.value)
         if (entry !== undefined) Journal.check(entry)
-        const version = ++shelf.lastVersion
+        const version = ++tables.lastVersion
         documents.put(document, version, now)
         if (entry !== undefined) journal.add(entry, now)
         hint("documents")
@@ -150,70 +150,70 @@ export function createMemoryStore(clock: { now(): Instant }): Store {
           journal.add(entry, now)
           return { outcome: "done" }
         }
-        return eachApart(entries, append, refused)
+        return applyIsolated(entries, append, refused)
       }),
     readJournal: (filter, page) => operate(() => journal.page(filter, page)),
 
     findSchedules: (filter: ScheduleFilter, page) =>
       operate((now) => {
-        const schedules = [...shelf.schedules.values()]
+        const schedules = [...tables.schedules.values()]
         return pageOfSchedules(
           schedules.filter((schedule) => isWantedSchedule(schedule, filter, now)),
           page,
         )
       }),
-    findRuns: (filter, page) => operate(() => pageOfRuns(shelf.runs.values(), filter, page)),
-    readRuns: (ids) => operate(() => [...new Set(ids)].flatMap((id) => shelf.runs.get(id) ?? [])),
+    findRuns: (filter, page) => operate(() => pageOfRuns(tables.runs.values(), filter, page)),
+    readRuns: (ids) => operate(() => [...new Set(ids)].flatMap((id) => tables.runs.get(id) ?? [])),
     count: ({ runs, schedules, limit }) =>
       operate((now) => {
-        const stored = [...shelf.schedules.values()]
+        const stored = [...tables.schedules.values()]
         const wanted =
           schedules === undefined ? [] : stored.filter((each) => isWantedSchedule(each, schedules, now))
         return {
-          runs: runCountsOf(runs === undefined ? [] : statesOfRuns(shelf.runs.values(), runs), limit),
+          runs: runCountsOf(runs === undefined ? [] : statesOfRuns(tables.runs.values(), runs), limit),
           schedules: scheduleCountsOf(
             wanted.map((each) => [scheduleStateOf(each, now), 1]),
             limit,
           ),
         }
       }),
-    summarise: (request) => operate((now) => shelf.statistics.summarise(request, now)),
-    findWorkers: (page) => operate(() => pageOfWorkers(shelf.workers.values(), page)),
+    summarise: (request) => operate((now) => tables.statistics.summarise(request, now)),
+    findWorkers: (page) => operate(() => pageOfWorkers(tables.workers.values(), page)),
   }
 }
 
 /** A run that waits again, or one whose end lets another with its concurrency key begin. */
-function freesSomething(shelf: Shelf, change: RunChange): boolean {
-  return change.state === "pending" || shelf.runs.get(change.runId)?.concurrencyLimit != null
+function freesSomething(tables: MemoryTables, change: RunChange): boolean {
+  return change.state === "pending" || tables.runs.get(change.runId)?.concurrencyLimit != null
 }
 
 /** Values stay as they are in memory: writing them as JSON only shows that another store could keep them, too. */
-function addRun(shelf: Shelf, run: NewRun, now: Instant): EnqueueAnswer {
+function addRun(tables: MemoryTables, run: NewRun, now: Instant): EnqueueAnswer {
   jsonText(run.payload)
   finite(run.delayMs ?? 0)
-  return shelf.addRun(run, now)
+  return tables.addRun(run, now)
 }
 
 /** All of the plan, or nothing. */
 function firePlan(
-  { shelf, journal }: { shelf: Shelf; journal: Journal },
+  { tables, journal }: { tables: MemoryTables; journal: Journal },
   plan: FirePlan,
   now: Instant,
 ): FireAnswer {
-  const schedule = shelf.schedules.get(plan.scheduleId)
+  const schedule = tables.schedules.get(plan.scheduleId)
   if (schedule?.version !== plan.ifVersion) return { outcome: "stale" }
   const keys = plan.runs
-    .filter((run) => run.state === "pending" && run.liveKey !== null && !shelf.runs.has(run.id))
+    .filter((run) => run.state === "pending" && run.liveKey !== null && !tables.runs.has(run.id))
     .map((run) => run.liveKey)
   const isHeld =
-    new Set(keys).size < keys.length || keys.some((key) => shelf.unfinished.holderOf(key) !== undefined)
+    new Set(keys).size < keys.length || keys.some((key) => tables.unfinished.holderOf(key) !== undefined)
   if (isHeld) return { outcome: "held" }
   for (const { payload } of plan.runs) jsonText(payload)
   if (plan.entry !== undefined) Journal.check(plan.entry)
 
-  if (plan.progress === null) shelf.schedules.delete(schedule.id)
-  else shelf.schedules.set(schedule.id, { ...schedule, ...plan.progress, version: ++shelf.lastVersion })
-  const answers = plan.runs.map((run) => shelf.addRun(run, now))
+  if (plan.progress === null) tables.schedules.delete(schedule.id)
+  else tables.schedules.set(schedule.id, { ...schedule, ...plan.progress, version: ++tables.lastVersion })
+  const answers = plan.runs.map((run) => tables.addRun(run, now))
   if (plan.entry !== undefined) journal.add(plan.entry, now)
   return {
     outcome: "done",
@@ -221,16 +221,16 @@ function firePlan(
   }
 }
 
-function applyChange(shelf: Shelf, change: RunChange, now: Instant): TransitionAnswer {
-  const run = shelf.runs.get(change.runId)
+function applyChange(tables: MemoryTables, change: RunChange, now: Instant): TransitionAnswer {
+  const run = tables.runs.get(change.runId)
   if (run === undefined) return { outcome: "stale", state: null, attempt: 0 }
   if (run.state !== change.ifState || run.attempt !== change.ifAttempt) {
     return { outcome: "stale", state: run.state, attempt: run.attempt }
   }
   const isRevived = isFinished(run.state) && !isFinished(change.state)
-  if (isRevived && shelf.unfinished.holderOf(run.liveKey) !== undefined) return { outcome: "held" }
+  if (isRevived && tables.unfinished.holderOf(run.liveKey) !== undefined) return { outcome: "held" }
   jsonText(change.details)
   finite(change.claimableInMs ?? 0)
-  shelf.changeRun(run, change, now)
+  tables.changeRun(run, change, now)
   return { outcome: "done" }
 }

@@ -3,7 +3,7 @@ import { checkedValue } from "../../core/checked.ts"
 import { required } from "../../core/kinds.ts"
 import { systemClock } from "../../runtime/clock.ts"
 import type { Inspection } from "../../store/inspection.ts"
-import { storeDoor } from "../kit/options.ts"
+import { storeSource } from "../kit/options.ts"
 import { addressOf } from "./address.ts"
 import type { Queryable } from "./client.ts"
 import { AS_TEXT, Database } from "./database.ts"
@@ -14,9 +14,9 @@ import { DEADLINE_MS, databaseOptions } from "./postgres.ts"
 
 /** Looks at the database of a store, over a connection that is made for it. Nothing is migrated. */
 export async function inspect(url: string, schema?: string): Promise<Inspection> {
-  const door = storeDoor("inspect")
-  checkedValue(url, required(POSTGRES_OPTIONS.url), { door, option: "url" })
-  checkedValue(schema, POSTGRES_OPTIONS.schema, { door, option: "schema" })
+  const source = storeSource("inspect")
+  checkedValue(url, required(POSTGRES_OPTIONS.url), { source, option: "url" })
+  checkedValue(schema, POSTGRES_OPTIONS.schema, { source, option: "schema" })
   const address = addressOf(url)
   const options = databaseOptions(address, schema)
   const pool = await poolFor(address.url, 1, DEADLINE_MS)

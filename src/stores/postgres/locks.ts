@@ -1,5 +1,5 @@
 import { assertHold, assertOwner, type LockBackend } from "../../lock/backend.ts"
-import { Door } from "../../lock/door.ts"
+import { LockConnection } from "../../lock/lock-connection.ts"
 import type { Pool } from "./client.ts"
 import { Database, type DatabaseOptions, type Waiting } from "./database.ts"
 import { migrate } from "./migrations.ts"
@@ -49,12 +49,12 @@ export function createPostgresLocks(
   waiting: Waiting,
 ): LockBackend {
   const open = () => opened(makePool, options, waiting)
-  const door = new Door<Opened>({ where: options.where, open, close: leave }, waiting)
+  const lockConnection = new LockConnection<Opened>({ where: options.where, open, close: leave }, waiting)
   const rows = (text: string, values: readonly unknown[]) =>
-    door.use(({ database }) => database.rows(text, values))
+    lockConnection.use(({ database }) => database.rows(text, values))
   return {
-    open: () => door.open(),
-    close: () => door.close(),
+    open: () => lockConnection.open(),
+    close: () => lockConnection.close(),
     async acquire(name, token, ttlMs) {
       assertHold(name, token, ttlMs)
       const [fence, forMs] = (await rows(ACQUIRE, [name, token, ttlMs]))[0]!

@@ -13,14 +13,14 @@ import type {
   TransactionalStore,
   TransitionAnswer,
 } from "../../store/store.ts"
-import { refused, refusedRun, sendApart } from "../kit/apart.ts"
 import { EndedHints } from "../kit/ended-hints.ts"
+import { refused, refusedRun, sendIsolated } from "../kit/isolation.ts"
 import { OpenOnce } from "../kit/open-once.ts"
 import { newReader } from "../kit/shares.ts"
 import type { Pool, Queryable } from "./client.ts"
 import { Database, type DatabaseOptions, type Runner, type Waiting } from "./database.ts"
+import { HintSender, NOTIFY } from "./hint-sender.ts"
 import { migrate } from "./migrations.ts"
-import { News, NOTIFY } from "./news.ts"
 import { rehearse } from "./rehearsal.ts"
 import { instantOf, ms, NOW } from "./rows.ts"
 import { Session } from "./session.ts"
@@ -53,32 +53,32 @@ export function createPostgresStore(
   options: DatabaseOptions,
   waiting: Waiting,
 ): PostgresStore {
-  const door = new Door(makePool, options, waiting)
+  const opening = new OptionSource(makePool, options, waiting)
   return {
     ...operations({
       waiting,
       isTransaction: false,
-      pool: async () => (await door.opened()).database,
-      reserved: async () => (await door.opened()).session.runner(),
-      tell: async (hints) => door.tell(hints),
+      pool: async () => (await opening.opened()).database,
+      reserved: async () => (await opening.opened()).session.runner(),
+      tell: async (hints) => opening.tell(hints),
     }),
     async open() {
-      await door.opened()
+      await opening.opened()
     },
-    close: () => door.close(),
+    close: () => opening.close(),
     async listen(onHint) {
-      const { session } = await door.opened()
+      const { session } = await opening.opened()
       const stop = session.listen(onHint)
       // Who listens is about to fire and to work.
-      door.rehearse()
+      opening.rehearse()
       return async () => stop()
     },
-    within: (transaction) => within(transaction, door, waiting),
+    within: (transaction) => within(transaction, opening, waiting),
   }
 }
 
-function within(transaction: Queryable, door: Door, waiting: Waiting): Store {
-  const runner = async () => (await door.opened()).database.inside(transaction)
+function within(transaction: Queryable, opening: OptionSource, waiting: Waiting): Store {
+  const runner = async () => (await opening.opened()).database.inside(transaction)
   return {
     ...operations({
       waiting,
@@ -87,7 +87,7 @@ function within(transaction: Queryable, door: Door, waiting: Waiting): Store {
       reserved: runner,
       // With the commit, and not before it: who came sooner would find nothing.
       tell: async (hints) => {
-        if (hints.length > 0) await (await runner()).rows(NOTIFY, [door.channel, [...hints]])
+        if (hints.length > 0) await (await runner()).rows(NOTIFY, [opening.channel, [...hints]])
       },
     }),
     open: async () => undefined,
@@ -107,8 +107,8 @@ interface Ways {
 
 function operations(ways: Ways): Omit<Store, "open" | "close" | "listen"> {
   const reader = newReader(ways.waiting.random())
-  const apart: typeof sendApart = (elements, send, refuse) =>
-    ways.isTransaction ? send(elements) : sendApart(elements, send, refuse)
+  const apart: typeof sendIsolated = (elements, send, refuse) =>
+    ways.isTransaction ? send(elements) : sendIsolated(elements, send, refuse)
 
   async function fire(plans: readonly FirePlan[]): Promise<readonly FireAnswer[]> {
     const { answers, news } = await firePlans(await ways.pool(), plans)
@@ -201,11 +201,11 @@ interface Opened {
   readonly isOurs: boolean
   readonly database: Database
   readonly session: Session
-  readonly news: News
+  readonly news: HintSender
   readonly ended: EndedHints
 }
 
-class Door {
+class OptionSource {
   readonly channel: string
   readonly #makePool: () => Promise<{ pool: Pool; isOurs: boolean }>
   readonly #options: DatabaseOptions
@@ -268,7 +268,7 @@ class Door {
       throw error
     }
     const session = new Session(pool, database, this.#waiting, this.channel)
-    const news = new News(database, this.#waiting, this.channel)
+    const news = new HintSender(database, this.#waiting, this.channel)
     const ended = new EndedHints(this.#waiting, () => news.tell(["ended"]))
     session.onEnded = () => ended.onHeard()
     return { pool, isOurs, database, session, news, ended }

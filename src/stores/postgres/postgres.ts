@@ -2,7 +2,7 @@ import { checked, checkedValue, checkNothingElse } from "../../core/checked.ts"
 import { BelfryError } from "../../core/errors.ts"
 import type { LockBackend } from "../../lock/backend.ts"
 import { systemClock } from "../../runtime/clock.ts"
-import { storeDoor } from "../kit/options.ts"
+import { storeSource } from "../kit/options.ts"
 import { addressOf, type PostgresAddress } from "./address.ts"
 import type { Pool } from "./client.ts"
 import type { DatabaseOptions } from "./database.ts"
@@ -22,7 +22,7 @@ export function postgres(options: string | PostgresOptions): PostgresStore
 export function postgres(options: string | PostgresOptions, ...others: readonly unknown[]): PostgresStore {
   checkNothingElse(others, "postgres() takes one argument: postgres({ url, schema })")
   const given = typeof options === "string" ? { url: options } : options
-  const { url, pool, schema, connections = 10 } = checked(given, POSTGRES_OPTIONS, storeDoor("postgres"))
+  const { url, pool, schema, connections = 10 } = checked(given, POSTGRES_OPTIONS, storeSource("postgres"))
   if ((url === undefined) === (pool === undefined)) {
     throw new BelfryError("BELFRY_STORE_UNFIT", "postgres() takes either a url or a pool.")
   }
@@ -40,9 +40,9 @@ export function postgres(options: string | PostgresOptions, ...others: readonly 
 
 /** Locks in a PostgreSQL database, 13 or later: by its URL, or on your own `pg.Pool`, which stays yours to end. */
 export function postgresLocks(urlOrPool: string | Pool, options: PostgresLocksOptions = {}): LockBackend {
-  const door = storeDoor("postgresLocks")
-  checkedValue(urlOrPool, POSTGRES_ADDRESS_OR_POOL, { door, option: "urlOrPool" })
-  const { schema, connections = 4 } = checked(options, POSTGRES_LOCKS_OPTIONS, door)
+  const source = storeSource("postgresLocks")
+  checkedValue(urlOrPool, POSTGRES_ADDRESS_OR_POOL, { source, option: "urlOrPool" })
+  const { schema, connections = 4 } = checked(options, POSTGRES_LOCKS_OPTIONS, source)
   const address = typeof urlOrPool === "string" ? addressOf(urlOrPool) : null
   return createPostgresLocks(
     async () =>
@@ -62,6 +62,6 @@ export function databaseOptions(
   schema: string | undefined,
 ): DatabaseOptions {
   const named = schema ?? address?.schema ?? "belfry"
-  checkedValue(named, POSTGRES_OPTIONS.schema, { door: storeDoor("postgres"), option: "schema" })
+  checkedValue(named, POSTGRES_OPTIONS.schema, { source: storeSource("postgres"), option: "schema" })
   return { schema: named, where: address?.where ?? "the database", deadlineMs: DEADLINE_MS }
 }

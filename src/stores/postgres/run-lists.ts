@@ -1,5 +1,5 @@
 import type { NewRun, RunChange } from "../../core/run.ts"
-import { jsonTextOrNull } from "../kit/apart.ts"
+import { jsonTextOrNull } from "../kit/isolation.ts"
 import { type ListColumn, listsOf, listTypes, rowsOfLists } from "./lists.ts"
 import { textOrNull } from "./rows.ts"
 

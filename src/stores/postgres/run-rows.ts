@@ -2,7 +2,7 @@ import type { Run, RunState, TriggeredBy } from "../../core/run.ts"
 import { SUMMARY_TEXT_MAX } from "../../core/run-summary.ts"
 import { assertSoundRun } from "../../core/sound.ts"
 import { unreadableRun } from "../../core/unreadable.ts"
-import { unreadableBecause } from "../kit/apart.ts"
+import { unreadableBecause } from "../kit/isolation.ts"
 import { instantOf, jsonOf, ms, numberOf, type Row, type Text } from "./rows.ts"
 import { readOptions } from "./schedule-options.ts"
 

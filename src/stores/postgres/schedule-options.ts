@@ -1,4 +1,4 @@
-import { checked, type Door } from "../../core/checked.ts"
+import { checked, type OptionSource } from "../../core/checked.ts"
 import { POLICY_OPTIONS, type Policies, policiesOf } from "../../core/definition.ts"
 import { BelfryError } from "../../core/errors.ts"
 import type { Json } from "../../core/json.ts"
@@ -55,10 +55,10 @@ function understood(written: Written): ReadOptions {
   }
 }
 
-const DOOR: Door = { code: "BELFRY_SCHEDULE_INVALID", subject: "options" }
+const SOURCE: OptionSource = { code: "BELFRY_SCHEDULE_INVALID", subject: "options" }
 
 function completed(options: Written): Policies {
-  return policiesOf(checked(options, POLICY_OPTIONS, DOOR), DOOR)
+  return policiesOf(checked(options, POLICY_OPTIONS, SOURCE), SOURCE)
 }
 
 type Entries = readonly (readonly [option: string, value: Json])[]
@@ -86,7 +86,7 @@ function faultsIn(
 function faultOf(name: string, value: Json): string | null {
   if (Object.hasOwn(ELSEWHERE, name)) return `options has ${name}; ${ELSEWHERE[name]}.`
   try {
-    checked({ [name]: value }, POLICY_OPTIONS, DOOR)
+    checked({ [name]: value }, POLICY_OPTIONS, SOURCE)
     return null
   } catch (error) {
     if (!(error instanceof BelfryError)) throw error

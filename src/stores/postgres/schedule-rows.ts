@@ -1,5 +1,5 @@
 import type { Json } from "../../core/json.ts"
-import { leanPolicies } from "../../core/lean-options.ts"
+import { minimalPolicies } from "../../core/minimal-options.ts"
 import type { FirePlan } from "../../core/plan.ts"
 import { definitionOf } from "../../core/reconcile.ts"
 import type { Edit, EndState, Schedule, ScheduleProgress } from "../../core/schedule.ts"
@@ -7,7 +7,7 @@ import { assertSoundSchedule } from "../../core/sound.ts"
 import type { Trigger } from "../../core/timetable.ts"
 import { timesIn, unreadOptionsIn } from "../../core/unread-options.ts"
 import { unreadableSchedule } from "../../core/unreadable.ts"
-import { jsonText, unreadableBecause } from "../kit/apart.ts"
+import { jsonText, unreadableBecause } from "../kit/isolation.ts"
 import type { ListColumn } from "./lists.ts"
 import { instantOf, jsonOf, ms, numberOf, type Row, type Text, textOrNull } from "./rows.ts"
 import { readOptions } from "./schedule-options.ts"
@@ -219,7 +219,7 @@ export function definitionValues(schedule: Schedule): readonly unknown[] {
     ...[task, owner, called?.name ?? null, description, hasCron ? first.cron : null, timezone],
     called === null ? jsonText(payload) : called.payload,
     ...[enabled, priority, tags, JSON.stringify(hasCron ? more : times)],
-    ...[JSON.stringify(unreadOptionsIn(triggers)?.options.written ?? leanPolicies(schedule)), release],
+    ...[JSON.stringify(unreadOptionsIn(triggers)?.options.written ?? minimalPolicies(schedule)), release],
   ]
 }
 

@@ -1,5 +1,5 @@
 import type { Hint } from "../../store/store.ts"
-import { TOLD } from "../kit/told.ts"
+import { SHARED_HINTS } from "../kit/shared-hints.ts"
 import type { Pool, PoolClient, Queryable, SingleClient } from "./client.ts"
 import { type Database, isAnswered, type Runner, type Waiting } from "./database.ts"
 import type { Row } from "./rows.ts"
@@ -111,7 +111,7 @@ export class Session {
     // Nothing on the server can make it wait: no statement is under way here that would outlive its connection.
     await this.#database.by(client.query({ text: `listen "${this.#channel}"` }), endsAt)
     this.#delayMs = RECONNECT_MIN_MS
-    for (const hint of TOLD) this.tell(hint)
+    for (const hint of SHARED_HINTS) this.tell(hint)
     return client
   }
 
@@ -143,7 +143,7 @@ export class Session {
     client.on("error", onLost)
     client.on("end", onLost)
     client.on("notification", ({ channel, payload }) => {
-      if (channel !== this.#channel || !(TOLD as readonly unknown[]).includes(payload)) return
+      if (channel !== this.#channel || !(SHARED_HINTS as readonly unknown[]).includes(payload)) return
       if (payload === "ended") this.onEnded()
       this.tell(payload as Hint)
     })

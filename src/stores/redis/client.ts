@@ -29,6 +29,6 @@ export interface RedisOptions {
   readonly deadlineMs: number
   /** For messages: where the server is, without its password. */
   readonly where: string
-  /** Told of what may be wrong and can't be looked at. */
+  /** SharedHint of what may be wrong and can't be looked at. */
   onWarning(message: string): void
 }

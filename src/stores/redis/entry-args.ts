@@ -1,5 +1,5 @@
 import type { NewJournalEntry } from "../../core/journal.ts"
-import { jsonText } from "../kit/apart.ts"
+import { jsonText } from "../kit/isolation.ts"
 
 /** As `lua/journal.ts` takes an entry, or none. */
 export function entryArgs(entry: NewJournalEntry | undefined): readonly string[] {

@@ -3,7 +3,7 @@ import { checkedValue } from "../../core/checked.ts"
 import { address as ADDRESS, required } from "../../core/kinds.ts"
 import { systemClock } from "../../runtime/clock.ts"
 import type { Inspection } from "../../store/inspection.ts"
-import { storeDoor } from "../kit/options.ts"
+import { storeSource } from "../kit/options.ts"
 import { Connection } from "./connection.ts"
 import { refusalOf } from "./faults.ts"
 import { SCHEMA } from "./opening.ts"
@@ -14,7 +14,7 @@ import { checksOf, type ServerSettings } from "./server-checks.ts"
 
 /** Looks at the server of a store, over a connection that is made for it. Nothing is changed. */
 export async function inspect(address: string): Promise<Inspection> {
-  checkedValue(address, required(ADDRESS), { door: storeDoor("inspect"), option: "address" })
+  checkedValue(address, required(ADDRESS), { source: storeSource("inspect"), option: "address" })
   const { url, prefix: named } = addressOf(address)
   const prefix = taggedPrefix(named ?? "belfry")
   const client = await clientFor(url, DEADLINE_MS)

@@ -1,5 +1,5 @@
 import { assertHold, assertOwner, type LockBackend } from "../../lock/backend.ts"
-import { Door } from "../../lock/door.ts"
+import { LockConnection } from "../../lock/lock-connection.ts"
 import type { RedisClient, RedisOptions, Waiting } from "./client.ts"
 import { Connection } from "./connection.ts"
 import { refusalOf } from "./faults.ts"
@@ -68,12 +68,12 @@ export function createRedisLocks(
   waiting: Waiting,
 ): LockBackend {
   const open = () => opened(makeClient, options, waiting)
-  const door = new Door<Opened>({ where: options.where, open, close: leave }, waiting)
+  const lockConnection = new LockConnection<Opened>({ where: options.where, open, close: leave }, waiting)
   const run = (script: Script, name: string, args: readonly (string | number)[]) =>
-    door.use(({ connection }) => evaluate(connection, script, keysOf(options.prefix, name), args))
+    lockConnection.use(({ connection }) => evaluate(connection, script, keysOf(options.prefix, name), args))
   return {
-    open: () => door.open(),
-    close: () => door.close(),
+    open: () => lockConnection.open(),
+    close: () => lockConnection.close(),
     async acquire(name, token, ttlMs) {
       assertHold(name, token, ttlMs)
       const [isAcquired, value] = (await run(ACQUIRE, name, [token, ttlMs])) as [number, number]

@@ -1,6 +1,6 @@
 import type { NewRun } from "../../core/run.ts"
 import { concurrencyKeyOf } from "../../core/schedule.ts"
-import { finite, jsonTextOrNull } from "../kit/apart.ts"
+import { finite, jsonTextOrNull } from "../kit/isolation.ts"
 import { instantText } from "./instants.ts"
 import { type Args, type Kind, Kinds } from "./kinds.ts"
 import { moreOf } from "./run-rows.ts"

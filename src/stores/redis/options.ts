@@ -5,7 +5,7 @@ import type { RedisClient } from "./client.ts"
 import type { LockClient } from "./locks.ts"
 
 export interface RedisStoreOptions extends RedisLocksOptions {
-  /** Told of what may be wrong with the server and can't be examined. Default: a warning of the process. */
+  /** SharedHint of what may be wrong with the server and can't be examined. Default: a warning of the process. */
   readonly onWarning?: (message: string) => void
 }
 

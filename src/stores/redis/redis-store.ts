@@ -2,15 +2,15 @@ import { isFinished, type RunChange } from "../../core/run.ts"
 import { noRunCounts } from "../../core/run-states.ts"
 import { noScheduleCounts } from "../../core/schedule-state.ts"
 import type { LogLine, Store } from "../../store/store.ts"
-import { refused, refusedRun, sendApart } from "../kit/apart.ts"
 import { EndedHints } from "../kit/ended-hints.ts"
+import { refused, refusedRun, sendIsolated } from "../kit/isolation.ts"
 import { OpenOnce } from "../kit/open-once.ts"
 import { newReader } from "../kit/shares.ts"
 import type { RedisClient, RedisOptions, Waiting } from "./client.ts"
 import { Connection } from "./connection.ts"
+import { Hints } from "./hints.ts"
+import { LossDetector } from "./loss-detector.ts"
 import { KEYS } from "./lua/keys.ts"
-import { Memory } from "./memory.ts"
-import { News } from "./news.ts"
 import { examine } from "./opening.ts"
 import { scriptOf } from "./script.ts"
 import { claimRuns } from "./scripts/claiming.ts"
@@ -42,15 +42,15 @@ export function createRedisStore(
   options: RedisOptions,
   waiting: Waiting,
 ): Store {
-  const door = new OpenOnce(options.where, () => open(makeClient, options, waiting))
+  const opening = new OpenOnce(options.where, () => open(makeClient, options, waiting))
   const reader = newReader(waiting.random())
-  const reach = async () => (await door.reach()).connection
+  const reach = async () => (await opening.reach()).connection
   return {
     async open() {
-      await door.reach()
+      await opening.reach()
     },
     async close() {
-      const opened = await door.close()
+      const opened = await opening.close()
       if (opened === null) return
       opened.ended.close()
       opened.news.close()
@@ -58,43 +58,44 @@ export function createRedisStore(
     },
     now: async () => (await reach()).run<number>(NOW, []),
     async listen(onHint) {
-      const { news } = await door.reach()
+      const { news } = await opening.reach()
       const stop = await news.listen(onHint)
       return async () => stop()
     },
 
     async putSchedule(schedule, ifVersion, entry) {
-      const { connection, memory } = await door.reach()
+      const { connection, memory } = await opening.reach()
       const swap = await putSchedule(connection, schedule, ifVersion, entry)
       if (swap.outcome === "done") memory.saw(swap.version)
       return swap
     },
-    dueSchedules: async (request) => dueSchedules(await door.reach(), reader, request),
+    dueSchedules: async (request) => dueSchedules(await opening.reach(), reader, request),
     async fire(plans) {
-      const { connection, memory } = await door.reach()
+      const { connection, memory } = await opening.reach()
       const before = memory.version
-      const answers = await sendApart(plans, (some) => firePlans(connection, some), refused)
+      const answers = await sendIsolated(plans, (some) => firePlans(connection, some), refused)
       memory.saw(before + answers.filter(({ outcome }) => outcome === "done").length)
       return answers
     },
 
     async enqueue(runs) {
       const connection = await reach()
-      return sendApart(runs, (some) => enqueueRuns(connection, some), refusedRun)
+      return sendIsolated(runs, (some) => enqueueRuns(connection, some), refusedRun)
     },
     async claim(request) {
       const connection = await reach()
       const { unreadable, ...claimed } = await claimRuns(connection, request)
-      if (unreadable.length > 0) await sendApart(unreadable, (some) => changeRuns(connection, some), refused)
+      if (unreadable.length > 0)
+        await sendIsolated(unreadable, (some) => changeRuns(connection, some), refused)
       return claimed
     },
     async heartbeat(heartbeat) {
-      const { connection, memory } = await door.reach()
+      const { connection, memory } = await opening.reach()
       return beat(connection, memory, heartbeat)
     },
     async transition(changes) {
-      const { connection, ended } = await door.reach()
-      const answers = await sendApart(changes, (some) => changeRuns(connection, some), refused)
+      const { connection, ended } = await opening.reach()
+      const answers = await sendIsolated(changes, (some) => changeRuns(connection, some), refused)
       const isEnd = ({ state }: RunChange, index: number) =>
         isFinished(state) && answers[index]!.outcome === "done"
       if (changes.some(isEnd)) ended.onEnded()
@@ -113,12 +114,12 @@ export function createRedisStore(
         await appendLines(connection, some)
         return []
       }
-      await sendApart(lines, append, () => null)
+      await sendIsolated(lines, append, () => null)
     },
     readLogs: async (page) => readLines(await reach(), page),
 
     async putDocument(document, ifVersion, entry) {
-      const { connection, memory } = await door.reach()
+      const { connection, memory } = await opening.reach()
       const swap = await putDocument(connection, document, ifVersion, entry)
       if (swap.outcome === "done") memory.saw(swap.version)
       return swap
@@ -126,7 +127,7 @@ export function createRedisStore(
     findDocuments: async (filter, page) => findDocuments(await reach(), filter, page),
     async appendJournal(entries) {
       const connection = await reach()
-      return sendApart(entries, (some) => appendEntries(connection, some), refused)
+      return sendIsolated(entries, (some) => appendEntries(connection, some), refused)
     },
     readJournal: async (filter, page) => readJournal(await reach(), filter, page),
 
@@ -150,8 +151,8 @@ interface Opened {
   readonly client: RedisClient
   readonly isOurs: boolean
   readonly connection: Connection
-  readonly memory: Memory
-  readonly news: News
+  readonly memory: LossDetector
+  readonly news: Hints
   readonly ended: EndedHints
 }
 
@@ -163,8 +164,8 @@ async function open(
   const { client, isOurs } = await makeClient()
   const connection = new Connection(client, isOurs, options, waiting)
   client.on("error", connection.onError)
-  const news = new News(client, connection, options, waiting)
-  const memory = new Memory(connection, () => news.tell("forgotten"))
+  const news = new Hints(client, connection, options, waiting)
+  const memory = new LossDetector(connection, () => news.tell("forgotten"))
   try {
     await examine(connection, client, options)
     await memory.look()

@@ -2,7 +2,7 @@ import { checked, checkedValue } from "../../core/checked.ts"
 import type { LockBackend } from "../../lock/backend.ts"
 import { systemClock } from "../../runtime/clock.ts"
 import type { Store } from "../../store/store.ts"
-import { storeDoor } from "../kit/options.ts"
+import { storeSource } from "../kit/options.ts"
 import type { RedisClient } from "./client.ts"
 import { createRedisLocks, type LockClient } from "./locks.ts"
 import {
@@ -19,9 +19,9 @@ import { createRedisStore } from "./redis-store.ts"
 
 /** A store on a Redis server, 6.2 or later, or on Valkey: by its URL, or by your own `ioredis`, which stays yours to end. */
 export function redis(server: string | RedisClient, options: RedisStoreOptions = {}): Store {
-  const door = storeDoor("redis")
-  checkedValue(server, REDIS_ADDRESS_OR_CLIENT, { door, option: "server" })
-  const { prefix, onWarning = warn } = checked(options, REDIS_STORE_OPTIONS, door)
+  const source = storeSource("redis")
+  checkedValue(server, REDIS_ADDRESS_OR_CLIENT, { source, option: "server" })
+  const { prefix, onWarning = warn } = checked(options, REDIS_STORE_OPTIONS, source)
   const address = typeof server === "string" ? addressOf(server) : null
   const store = createRedisStore(
     async () =>
@@ -41,10 +41,10 @@ export function redis(server: string | RedisClient, options: RedisStoreOptions =
 
 /** Locks in Redis or Valkey: by its URL, or on your own `ioredis` client, which stays yours to end. */
 export function redisLocks(urlOrClient: string | LockClient, options: RedisLocksOptions = {}): LockBackend {
-  const door = storeDoor("redisLocks")
-  checkedValue(urlOrClient, REDIS_ADDRESS_OR_LOCK_CLIENT, { door, option: "urlOrClient" })
+  const source = storeSource("redisLocks")
+  checkedValue(urlOrClient, REDIS_ADDRESS_OR_LOCK_CLIENT, { source, option: "urlOrClient" })
   const address = typeof urlOrClient === "string" ? addressOf(urlOrClient) : null
-  const given = checked(options, REDIS_LOCKS_OPTIONS, door)
+  const given = checked(options, REDIS_LOCKS_OPTIONS, source)
   const prefix = taggedPrefix(given.prefix ?? address?.prefix ?? "belfry")
   const where = placeOf(urlOrClient)
   return createRedisLocks(

@@ -15,7 +15,7 @@ import {
 import { concurrencyKeyOf } from "../../core/schedule.ts"
 import { assertSoundRun } from "../../core/sound.ts"
 import { unreadableRun } from "../../core/unreadable.ts"
-import { unreadableBecause } from "../kit/apart.ts"
+import { unreadableBecause } from "../kit/isolation.ts"
 import type { Reply } from "./connection.ts"
 import { instantIn } from "./instants.ts"
 

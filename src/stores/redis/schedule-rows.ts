@@ -9,7 +9,7 @@ import {
 } from "../../core/schedule.ts"
 import { assertSoundSchedule } from "../../core/sound.ts"
 import { unreadableSchedule } from "../../core/unreadable.ts"
-import { finite, jsonText, unreadableBecause } from "../kit/apart.ts"
+import { finite, jsonText, unreadableBecause } from "../kit/isolation.ts"
 import { instantIn } from "./instants.ts"
 
 /** What is read of a schedule's hash, its id after it; its other fields are for people. */

@@ -1,7 +1,7 @@
 import type { Statement, Value } from "./driver.ts"
 
 /**
- * A column may hold a whole number beyond what JavaScript can count, if somebody wrote it past our door. The driver then refuses
+ * A column may hold a whole number beyond what JavaScript can count, if somebody wrote it without our checks. The driver then refuses
  * the whole read, with every other row in it. So that read is done once more, with BigInt. Such a number arrives as text: the
  * record that holds it isn't what its type says, and is found by that. All other reads are done once, as before.
  */

@@ -1,7 +1,7 @@
 import type { Hint } from "../../store/store.ts"
-import { TOLD } from "../kit/told.ts"
+import { SHARED_HINTS } from "../kit/shared-hints.ts"
 import type { Connection, Waiting } from "./connection.ts"
-import { type News, readNews } from "./statements/news.ts"
+import { type HintCounts, readHintCounts } from "./statements/hint-counts.ts"
 
 /** How often the file is looked at for other processes' commits, while somebody listens: a read of shared memory. */
 const WATCH_EVERY_MS = 100
@@ -14,7 +14,7 @@ export class Hints {
   readonly #waiting: Waiting
   readonly #connection: () => Connection | null
   readonly #listeners = new Set<(hint: Hint) => void>()
-  #seen: { dataVersion: number; news: News } | null = null
+  #seen: { dataVersion: number; news: HintCounts } | null = null
   #stopWatch: (() => void) | null = null
 
   constructor(waiting: Waiting, connection: () => Connection | null) {
@@ -64,10 +64,10 @@ export class Hints {
     try {
       const dataVersion = connection.dataVersion()
       if (dataVersion === this.#seen?.dataVersion) return
-      const news = readNews(connection)
+      const news = readHintCounts(connection)
       const before = this.#seen?.news ?? news
       this.#seen = { dataVersion, news }
-      for (const hint of TOLD) if (news[hint] !== before[hint]) this.#call(hint)
+      for (const hint of SHARED_HINTS) if (news[hint] !== before[hint]) this.#call(hint)
     } catch {
       // A file that can't be read now is the next call's fault to tell. A hint that was lost costs only speed (law 11).
     }
@@ -84,7 +84,7 @@ export class Hints {
   }
 }
 
-function added(news: News, hints: readonly Hint[]): News {
-  const counts = TOLD.map((hint) => [hint, news[hint] + (hints.includes(hint) ? 1 : 0)])
-  return Object.fromEntries(counts) as News
+function added(news: HintCounts, hints: readonly Hint[]): HintCounts {
+  const counts = SHARED_HINTS.map((hint) => [hint, news[hint] + (hints.includes(hint) ? 1 : 0)])
+  return Object.fromEntries(counts) as HintCounts
 }

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs"
 import { ok } from "../../core/check.ts"
 import { checkedValue } from "../../core/checked.ts"
 import type { Inspection } from "../../store/inspection.ts"
-import { storeDoor } from "../kit/options.ts"
+import { storeSource } from "../kit/options.ts"
 import { loadDriver, versionOf } from "./driver.ts"
 import { faultOf } from "./faults.ts"
 import { MIGRATIONS, schemaOf } from "./migrations.ts"
@@ -10,7 +10,7 @@ import { SQLITE_PATH } from "./options.ts"
 
 /** Looks at the file of a store. Nothing is migrated, and a file that isn't there isn't made. */
 export async function inspect(path: string): Promise<Inspection> {
-  checkedValue(path, SQLITE_PATH, { door: storeDoor("inspect"), option: "path" })
+  checkedValue(path, SQLITE_PATH, { source: storeSource("inspect"), option: "path" })
   const driver = await loadDriver()
   const checks = [ok("server", `SQLite ${versionOf(driver)}`)]
   const known = MIGRATIONS.length

@@ -1,6 +1,6 @@
 import type { Instant } from "../../core/instant.ts"
 import { type AcquireAnswer, assertHold, assertOwner, type LockBackend } from "../../lock/backend.ts"
-import { Door } from "../../lock/door.ts"
+import { LockConnection } from "../../lock/lock-connection.ts"
 import { Connection, type ConnectionOptions, type Waiting } from "./connection.ts"
 import { loadDriver } from "./driver.ts"
 
@@ -41,7 +41,7 @@ const FORGOTTEN_AFTER_MS = 3_600_000
 
 /** In one file, for the processes of one host. Every write takes the file's one lock first, and that makes it an atom. */
 export function createSqliteLocks(options: ConnectionOptions, waiting: Waiting): LockBackend {
-  const door = new Door(
+  const lockConnection = new LockConnection(
     {
       where: options.path,
       async open() {
@@ -54,11 +54,11 @@ export function createSqliteLocks(options: ConnectionOptions, waiting: Waiting):
     waiting,
   )
   return {
-    open: () => door.open(),
-    close: () => door.close(),
+    open: () => lockConnection.open(),
+    close: () => lockConnection.close(),
     async acquire(name, token, ttlMs) {
       assertHold(name, token, ttlMs)
-      return door.use(async (connection) => {
+      return lockConnection.use(async (connection) => {
         // Without the lock first: those who wait for a hold are in nobody's way.
         const held = await connection.read((now) => heldByAnother(connection, name, token, now))
         return held ?? connection.write((now) => acquire(connection, { name, token, ttlMs, now }))
@@ -66,13 +66,13 @@ export function createSqliteLocks(options: ConnectionOptions, waiting: Waiting):
     },
     async extend(name, token, ttlMs) {
       assertHold(name, token, ttlMs)
-      return door.use((connection) =>
+      return lockConnection.use((connection) =>
         connection.write((now) => isOne(connection.prepare(EXTEND).run(now + ttlMs, name, token, now))),
       )
     },
     async release(name, token) {
       assertOwner(name, token)
-      return door.use((connection) =>
+      return lockConnection.use((connection) =>
         connection.write((now) => isOne(connection.prepare(RELEASE).run(name, token, now))),
       )
     },

@@ -17,7 +17,7 @@ import type {
   Store,
   TransitionAnswer,
 } from "../../store/store.ts"
-import { refused, refusedRun, sendApart } from "../kit/apart.ts"
+import { refused, refusedRun, sendIsolated } from "../kit/isolation.ts"
 import { newReader } from "../kit/shares.ts"
 import type { Prepared } from "./prepared.ts"
 import { claimRuns, isAnythingDue, nextClaimableAt, readQueues } from "./statements/claiming.ts"
@@ -28,9 +28,9 @@ import { countRuns, findRuns, findWorkers, readRuns } from "./statements/finding
 import { countSchedules, findSchedules } from "./statements/finding-schedules.ts"
 import { firePlans } from "./statements/firing.ts"
 import { beat } from "./statements/heartbeat.ts"
+import { addHintCounts } from "./statements/hint-counts.ts"
 import { addEntry, pruneJournal, readJournal } from "./statements/journal.ts"
 import { appendLines, readLines } from "./statements/logs.ts"
-import { addNews } from "./statements/news.ts"
 import { FROM_THE_OLDEST, type Place, pruneRuns, pruneWorkers } from "./statements/pruning.ts"
 import { putSchedule } from "./statements/schedules.ts"
 import { pruneStatistics, summarise } from "./statements/statistics.ts"
@@ -61,7 +61,7 @@ export function operations(ways: Ways): Omit<Store, "open" | "close" | "listen">
   ): Promise<T> {
     const { answer, news } = await write((connection, now) => {
       const done = work(connection, now)
-      if (done.news.length > 0) addNews(connection, done.news)
+      if (done.news.length > 0) addHintCounts(connection, done.news)
       return done
     })
     ways.told(news)
@@ -110,19 +110,19 @@ export function operations(ways: Ways): Omit<Store, "open" | "close" | "listen">
       if (nothing !== null) return nothing
       return ways.note((connection, now) => dueSchedules(connection, request, { reader, now }))
     },
-    fire: (plans) => sendApart(plans, fire, refused),
+    fire: (plans) => sendIsolated(plans, fire, refused),
 
-    enqueue: (runs) => sendApart(runs, enqueue, refusedRun),
+    enqueue: (runs) => sendIsolated(runs, enqueue, refusedRun),
     async claim(request) {
       const idle = await read((connection, now) => claimNothing(connection, request, now))
       return idle ?? write((connection, now) => claimRuns(connection, request, now))
     },
     heartbeat: (heartbeat) => write((connection, now) => beat(connection, heartbeat, now)),
-    transition: (changes) => sendApart(changes, transition, refused),
+    transition: (changes) => sendIsolated(changes, transition, refused),
     prune: (request) => prune(write, request),
 
     async appendLogs(lines) {
-      await sendApart(lines, append, () => null)
+      await sendIsolated(lines, append, () => null)
     },
     readLogs: (page) => read((connection) => readLines(connection, page)),
 
@@ -132,7 +132,7 @@ export function operations(ways: Ways): Omit<Store, "open" | "close" | "listen">
         return { answer, news: answer.outcome === "done" ? ["documents"] : [] }
       }),
     findDocuments: (filter, page) => read((connection) => findDocuments(connection, filter, page)),
-    appendJournal: (entries) => sendApart(entries, appendEntries, refused),
+    appendJournal: (entries) => sendIsolated(entries, appendEntries, refused),
     readJournal: (filter, page) => read((connection) => readJournal(connection, filter, page)),
 
     findSchedules: (filter, page) => read((connection, now) => findSchedules(connection, filter, page, now)),

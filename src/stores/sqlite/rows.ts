@@ -14,7 +14,7 @@ import {
 import { assertSoundRun } from "../../core/sound.ts"
 import { unreadableRun } from "../../core/unreadable.ts"
 import type { LogLevel, StoredLogLine, Worker } from "../../store/store.ts"
-import { finite, jsonText, unreadableBecause } from "../kit/apart.ts"
+import { finite, jsonText, unreadableBecause } from "../kit/isolation.ts"
 import { readableWorker } from "../kit/readable-worker.ts"
 import type { Value } from "./driver.ts"
 

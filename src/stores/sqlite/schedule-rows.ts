@@ -2,7 +2,7 @@ import { definitionOf } from "../../core/reconcile.ts"
 import type { EndState, Schedule, ScheduleDefinition, ScheduleProgress } from "../../core/schedule.ts"
 import { assertSoundSchedule } from "../../core/sound.ts"
 import { UNREADABLE_VERSION, unreadableSchedule } from "../../core/unreadable.ts"
-import { jsonText, unreadableBecause } from "../kit/apart.ts"
+import { jsonText, unreadableBecause } from "../kit/isolation.ts"
 import type { Value } from "./driver.ts"
 import { parse, parseOrNothing, textOrNull } from "./rows.ts"
 

@@ -17,39 +17,40 @@ export function createSqliteStore(
   waiting: Waiting,
   load: () => Promise<Driver> = loadDriver,
 ): SqliteStore {
-  const door = new OpenOnce(options.path, async () => Connection.open(await load(), options, waiting))
-  const hints = new Hints(waiting, () => door.opened)
+  const opening = new OpenOnce(options.path, async () => Connection.open(await load(), options, waiting))
+  const hints = new Hints(waiting, () => opening.opened)
   return {
     async open() {
-      await door.reach()
+      await opening.reach()
     },
     async close() {
       hints.close()
-      const connection = await door.close()
+      const connection = await opening.close()
       connection?.close()
     },
     async listen(onHint) {
-      await door.reach()
+      await opening.reach()
       const stop = hints.listen(onHint)
       return async () => stop()
     },
     ...operations({
       random: () => waiting.random(),
       async read(work) {
-        const connection = await door.reach()
+        const connection = await opening.reach()
         return connection.read((now) => work(connection, now))
       },
       async write(work) {
-        const connection = await door.reach()
+        const connection = await opening.reach()
         return connection.write((now) => work(connection, now))
       },
       async note(work) {
-        const connection = await door.reach()
+        const connection = await opening.reach()
         return connection.note((now) => work(connection, now))
       },
       told: (news) => hints.tell(news),
     }),
-    within: (transaction) => within(new Transaction(transaction, options.path), () => door.reach(), waiting),
+    within: (transaction) =>
+      within(new Transaction(transaction, options.path), () => opening.reach(), waiting),
   }
 }
 

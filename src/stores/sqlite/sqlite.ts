@@ -1,7 +1,7 @@
 import { checked, checkedValue, checkNothingElse } from "../../core/checked.ts"
 import type { LockBackend } from "../../lock/backend.ts"
 import { systemClock } from "../../runtime/clock.ts"
-import { storeDoor } from "../kit/options.ts"
+import { storeSource } from "../kit/options.ts"
 import { createSqliteLocks } from "./locks.ts"
 import { SQLITE_OPTIONS, SQLITE_PATH, type SqliteOptions } from "./options.ts"
 import { createSqliteStore, type SqliteStore } from "./sqlite-store.ts"
@@ -13,7 +13,7 @@ export function sqlite(options: string | SqliteOptions, ...others: readonly unkn
   const given = checked(
     typeof options === "string" ? { path: options } : options,
     SQLITE_OPTIONS,
-    storeDoor("sqlite"),
+    storeSource("sqlite"),
   )
   const { path, durability = "normal" } = given
   const store = createSqliteStore({ path, durability, lockDeadlineMs: LOCK_DEADLINE_MS }, systemClock)
@@ -24,7 +24,7 @@ export function sqlite(options: string | SqliteOptions, ...others: readonly unkn
 export function sqliteLocks(path: string): LockBackend
 export function sqliteLocks(given: string, ...others: readonly unknown[]): LockBackend {
   checkNothingElse(others, "sqliteLocks() takes one argument, the path")
-  const path = checkedValue(given, SQLITE_PATH, { door: storeDoor("sqliteLocks"), option: "path" })
+  const path = checkedValue(given, SQLITE_PATH, { source: storeSource("sqliteLocks"), option: "path" })
   return createSqliteLocks({ path, durability: "normal", lockDeadlineMs: LOCK_DEADLINE_MS }, systemClock)
 }
 

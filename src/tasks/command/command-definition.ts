@@ -1,4 +1,4 @@
-import { checked, copied, type Door, isRecordLike, type Kind, refusal } from "../../core/checked.ts"
+import { checked, copied, isRecordLike, type Kind, type OptionSource, refusal } from "../../core/checked.ts"
 import type { Duration } from "../../core/duration.ts"
 import { BelfryError } from "../../core/errors.ts"
 import { HOUR } from "../../core/instant.ts"
@@ -81,9 +81,9 @@ export function defineCommand(name: string, definition: CommandDefinition): Comm
   const refuse = (reason: string, option: string): never => {
     throw new BelfryError("BELFRY_TASK_INVALID", `Command ${shown(name)} ${reason}.`, { details: { option } })
   }
-  const door: Door = { code: "BELFRY_TASK_INVALID", subject: `Command ${shown(name)}` }
-  const { cwd, env = [], timeout = HOUR, uid, gid } = checked(definition, COMMAND_OPTIONS, door)
-  const { argv, args: givenArgs } = copied(definition, { door, option: "options" })
+  const source: OptionSource = { code: "BELFRY_TASK_INVALID", subject: `Command ${shown(name)}` }
+  const { cwd, env = [], timeout = HOUR, uid, gid } = checked(definition, COMMAND_OPTIONS, source)
+  const { argv, args: givenArgs } = copied(definition, { source, option: "options" })
   const args = givenArgs ?? {}
   if (!isRecordLike(args)) refuse("has `args` that are no object", "args")
   if (!/^[\w.:-]{1,100}$/.test(name))
@@ -102,7 +102,7 @@ export function defineCommand(name: string, definition: CommandDefinition): Comm
   if (unused !== undefined) refuse(`has the argument "${unused}", and no {${unused}} in \`argv\``, "args")
   if (uid !== undefined && gid === undefined)
     throw refusal(
-      { door, option: "gid" },
+      { source, option: "gid" },
       "has to be given with uid: the command would keep the worker's group",
     )
   return {
@@ -111,7 +111,7 @@ export function defineCommand(name: string, definition: CommandDefinition): Comm
     args: new Map(
       Object.entries(args).map(([argument, spec]) => [
         argument,
-        defineArgument(spec, argument, refuse, door),
+        defineArgument(spec, argument, refuse, source),
       ]),
     ),
     cwd: cwd ?? null,
@@ -126,9 +126,9 @@ function defineArgument(
   spec: ArgumentDefinition,
   name: string,
   refuse: (reason: string, option: string) => never,
-  door: Door,
+  source: OptionSource,
 ): Argument {
-  const given = checked(spec, ARGUMENT_OPTIONS, door, `args.${name}`)
+  const given = checked(spec, ARGUMENT_OPTIONS, source, `args.${name}`)
   const { oneOf, maxLength = ARGUMENT_MAX_LENGTH, mayStartWithDash = false } = given
   const { pattern } = spec
   if ((pattern === undefined) === (oneOf === undefined))

@@ -1,4 +1,4 @@
-import { checked, copied, type Door, type Kind } from "../../core/checked.ts"
+import { checked, copied, type Kind, type OptionSource } from "../../core/checked.ts"
 import { type Duration, formatDuration } from "../../core/duration.ts"
 import { BelfryError } from "../../core/errors.ts"
 import { HOUR, SECOND } from "../../core/instant.ts"
@@ -63,10 +63,10 @@ export function commandTask(options: CommandTaskOptions): Task<CommandPayload, C
       "commandTask is not supported on Windows, which has no process groups to stop a command with. Use it on Linux or macOS, or start the program in a task of your own.",
     )
   }
-  const door: Door = { code: "BELFRY_TASK_INVALID", subject: "commandTask" }
-  const given = checked(options, COMMAND_TASK_OPTIONS, door)
+  const source: OptionSource = { code: "BELFRY_TASK_INVALID", subject: "commandTask" }
+  const given = checked(options, COMMAND_TASK_OPTIONS, source)
   const definitions = copied(given.commands as CommandTaskOptions["commands"] | undefined, {
-    door,
+    source,
     option: "commands",
   })
   const entries = Object.entries(definitions)

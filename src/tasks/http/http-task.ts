@@ -1,5 +1,5 @@
 import { inspect } from "node:util"
-import { checked, type Door, type Kind } from "../../core/checked.ts"
+import { checked, type Kind, type OptionSource } from "../../core/checked.ts"
 import type { Duration } from "../../core/duration.ts"
 import { BelfryError } from "../../core/errors.ts"
 import { SECOND } from "../../core/instant.ts"
@@ -54,11 +54,11 @@ export const HTTP_TASK_OPTIONS = {
   clock: objectWith<Clock>(["now", "monotonic", "setTimer"], "a clock"),
 } satisfies Record<keyof HttpTaskOptions, Kind<unknown>>
 
-const DOOR: Door = { code: "BELFRY_TASK_INVALID", subject: "httpTask" }
+const SOURCE: OptionSource = { code: "BELFRY_TASK_INVALID", subject: "httpTask" }
 
 /** A task that calls a URL. What it may reach, and which secrets it may send, is decided here and not in payloads. */
 export function httpTask(options: HttpTaskOptions = {}): Task<HttpPayload, HttpCall> {
-  const given = checked(options, HTTP_TASK_OPTIONS, DOOR)
+  const given = checked(options, HTTP_TASK_OPTIONS, SOURCE)
   const { name = "http", timeout: timeoutMs = 30 * SECOND, retry, ca, clock = systemClock } = given
   const env = new Set(given.env ?? [])
   const policy = networkPolicy(given)

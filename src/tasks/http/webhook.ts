@@ -5,7 +5,10 @@ import { BelfryError } from "../../core/errors.ts"
 /** Many receivers keep no more than 255 characters of an idempotency key. */
 const ID_MAX_LENGTH = 200
 
-const RUN_ID_PLACE: Place = { door: { code: "BELFRY_RUN_INVALID", subject: "webhookIdOf" }, option: "runId" }
+const RUN_ID_PLACE: Place = {
+  source: { code: "BELFRY_RUN_INVALID", subject: "webhookIdOf" },
+  option: "runId",
+}
 
 /**
  * A run's id as `webhook-id` and `Idempotency-Key`: letters, digits and `-` stay, every other byte of its UTF-8 becomes

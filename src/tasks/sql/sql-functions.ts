@@ -1,4 +1,4 @@
-import { checked, type Door, type Kind } from "../../core/checked.ts"
+import { checked, type Kind, type OptionSource } from "../../core/checked.ts"
 import { BelfryError } from "../../core/errors.ts"
 import { addressOf } from "../../stores/postgres/address.ts"
 import type { Pool } from "../../stores/postgres/client.ts"
@@ -20,11 +20,11 @@ export const SQL_FUNCTIONS_OPTIONS = { ...POSTGRES_SERVER, ...SQL_TASK_OPTIONS }
   Kind<unknown>
 >
 
-const DOOR: Door = { code: "BELFRY_TASK_INVALID", subject: "sqlFunctions" }
+const SOURCE: OptionSource = { code: "BELFRY_TASK_INVALID", subject: "sqlFunctions" }
 
 /** The task `sql`, which calls functions of a PostgreSQL database. What it may call is decided here, not in payloads. */
 export function sqlFunctions(options: SqlFunctionsOptions): SqlTask {
-  const { url, pool, connections = 5, ...rules } = checked(options, SQL_FUNCTIONS_OPTIONS, DOOR)
+  const { url, pool, connections = 5, ...rules } = checked(options, SQL_FUNCTIONS_OPTIONS, SOURCE)
   if ((url === undefined) === (pool === undefined))
     throw new BelfryError("BELFRY_TASK_INVALID", "sqlFunctions() takes either a url or a pool.")
   return sqlTask(rules, async () =>

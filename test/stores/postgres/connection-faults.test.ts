@@ -109,7 +109,7 @@ describe("a server that is gone without a word", () => {
     await until(() => tarPit.swallowed() > 0, "another connection was tried")
     tarPit.pass()
 
-    await until(() => succeeds(store, CALLS.heartbeat), "the heart beats again")
+    await until(() => succeeds(store, CALLS.heartbeat), "the leaseKeeper beats again")
     // A listener is told everything when it is connected again, and then only what happens.
     await sleep(100)
     heard.length = 0

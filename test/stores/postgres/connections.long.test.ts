@@ -43,7 +43,7 @@ test.each([
 
   const runs = await Promise.all(ids.map((id) => scheduler.runs.wait(id, { timeout: "1m" })))
 
-  assert.deepEqual(errors, [], "the heart beats over a connection of its own")
+  assert.deepEqual(errors, [], "the leaseKeeper beats over a connection of its own")
   assert.deepEqual(
     runs.map((run) => [run!.state, run!.attempt]),
     ids.map(() => ["succeeded", 1]),

@@ -32,7 +32,7 @@ test.each([
   const { gone } = await store.heartbeat(aHeartbeat({ held: [heldRun(run, { leaseMs: 2 * LONG_MS })] }))
 
   for (const client of taken) client.release()
-  assert.deepEqual(gone, [], "the heart beats over a connection of its own")
+  assert.deepEqual(gone, [], "the leaseKeeper beats over a connection of its own")
   assert.ok((await runById(store, run.id)).claimableAt! > run.claimableAt!)
 })
 

@@ -3,8 +3,8 @@ import { type EventEmitter, once } from "node:events"
 import { setImmediate } from "node:timers/promises"
 import { test, vi } from "vitest"
 import { aRun } from "../../../src/store/laws/factories.ts"
-import { TOLD } from "../../../src/stores/kit/told.ts"
-import { CHECK_EVERY_MS } from "../../../src/stores/redis/news.ts"
+import { SHARED_HINTS } from "../../../src/stores/kit/shared-hints.ts"
+import { CHECK_EVERY_MS } from "../../../src/stores/redis/hints.ts"
 import { advance, aVirtualClock } from "../../lock/lab.ts"
 import { faultProxy } from "../../support/fault-proxy.ts"
 import { startRedis } from "../../support/redis.ts"
@@ -47,7 +47,7 @@ test("a subscriber whose connection died silently is replaced, hints at everythi
   await advance(clock, CHECK_EVERY_MS)
   await advance(clock, DEADLINE_MS)
 
-  await until(() => new Set(heard).size === TOLD.length, "everything is hinted at")
+  await until(() => new Set(heard).size === SHARED_HINTS.length, "everything is hinted at")
   heard.length = 0
   await elsewhere.enqueue([aRun({ id: "heard" })])
   await until(() => heard.includes("runs"), "it hears again")
@@ -61,7 +61,7 @@ test("a subscriber that dies again is replaced again", async () => {
     heard.length = 0
     await advance(clock, CHECK_EVERY_MS)
     await advance(clock, DEADLINE_MS)
-    await until(() => new Set(heard).size === TOLD.length, "everything is hinted at")
+    await until(() => new Set(heard).size === SHARED_HINTS.length, "everything is hinted at")
     await until(() => checksAhead() === 1 + deaths, "the next check is set")
   }
 })

@@ -4,7 +4,7 @@ import { describe, test } from "vitest"
 import { succeed } from "../../../src/core/run.ts"
 import { aClaim, aPlan, aRun, aSchedule } from "../../../src/store/laws/factories.ts"
 import { created, enqueued, running } from "../../../src/store/laws/steps.ts"
-import { TOLD } from "../../../src/stores/kit/told.ts"
+import { SHARED_HINTS } from "../../../src/stores/kit/shared-hints.ts"
 import { advance, aVirtualClock } from "../../lock/lab.ts"
 import { startRedis } from "../../support/redis.ts"
 import { aFreshStore, anOpenStore, atTheEnd, heardBy, rejectsWith, until } from "./scratch.ts"
@@ -74,7 +74,7 @@ describe("a server that is killed", () => {
     await server.kill()
     await server.restart()
 
-    await until(() => new Set(heard).size === TOLD.length, "everything is hinted at")
+    await until(() => new Set(heard).size === SHARED_HINTS.length, "everything is hinted at")
     heard.length = 0
     await until(() => answers(store), "it answers again")
     await store.enqueue([aRun()])
@@ -90,7 +90,7 @@ describe("a server that is killed", () => {
 
     await server.restart()
 
-    await until(() => heard.size === TOLD.length, "everything is hinted at")
+    await until(() => heard.size === SHARED_HINTS.length, "everything is hinted at")
     heard.clear()
     await until(() => answers(store), "it answers again")
     await store.enqueue([aRun()])

@@ -14,7 +14,7 @@ const PLAN = ["plan", "bigint", () => null] as const
  *           is being moved.
  * known     Runs that exist already; they stay as they are.
  * held      Plans of which a new run needs a live key that another run has.
- * going     What happens, and how many runs that makes. The plan says how many it has; what exists already is taken off. Counting them
+ * going     What happens, and how many runs that makes. The plan says how many it has; what exists already is taken off. StatisticsBuffer them
  *           here would need a join for which the planner expects one plan: of 250 it took 320 µs each, and now takes 90.
  *
  * What is read about ids and live keys is of the statement's beginning. If one was taken since, its index refuses the run, and

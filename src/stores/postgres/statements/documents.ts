@@ -1,7 +1,7 @@
 import type { Document, NewDocument } from "../../../core/document.ts"
 import type { NewJournalEntry } from "../../../core/journal.ts"
 import type { DocumentFilter, DocumentPage, Swap } from "../../../store/store.ts"
-import { jsonText } from "../../kit/apart.ts"
+import { jsonText } from "../../kit/isolation.ts"
 import { readableDocument } from "../../kit/readable-document.ts"
 import type { Runner } from "../database.ts"
 import { instantOf, ms, NOW } from "../rows.ts"

@@ -1,6 +1,6 @@
 import type { JournalEntry, NewJournalEntry } from "../../../core/journal.ts"
 import type { JournalFilter, JournalPage } from "../../../store/store.ts"
-import { jsonText } from "../../kit/apart.ts"
+import { jsonText } from "../../kit/isolation.ts"
 import { readableEntry } from "../../kit/readable-entry.ts"
 import type { Runner } from "../database.ts"
 import { type ListColumn, listsOf, rowsOfLists } from "../lists.ts"

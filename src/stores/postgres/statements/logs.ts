@@ -1,5 +1,5 @@
 import type { LogLine, LogPage, StoredLogLine } from "../../../store/store.ts"
-import { jsonText } from "../../kit/apart.ts"
+import { jsonText } from "../../kit/isolation.ts"
 import type { Runner } from "../database.ts"
 import { CLOCK, logLineOf, ms, spanFrom } from "../rows.ts"
 

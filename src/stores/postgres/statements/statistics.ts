@@ -1,6 +1,6 @@
 import type { StatisticsAddition, StatisticsBucket, StatisticsSpan } from "../../../core/statistics.ts"
 import type { StatisticsBatch, SummaryRequest } from "../../../store/store.ts"
-import { jsonText } from "../../kit/apart.ts"
+import { jsonText } from "../../kit/isolation.ts"
 import { readableCounters } from "../../kit/readable-counters.ts"
 import type { Runner } from "../database.ts"
 import { type ListColumn, listsOf, rowsOfLists } from "../lists.ts"

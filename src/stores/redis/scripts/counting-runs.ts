@@ -11,7 +11,7 @@ import { readRuns } from "./reading-runs.ts"
 import { type Place, type WalkReply, walk } from "./walking-runs.ts"
 
 // Arguments: the key whose single run isn't among the counts, and which counts. Answers that run's state, and the
-// counts; nothing if one of them was written past our door, and is no count.
+// counts; nothing if one of them was written without our checks, and is no count.
 const COUNTS = scriptOf(
   RUNS,
   `

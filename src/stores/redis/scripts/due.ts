@@ -14,11 +14,11 @@ import {
 } from "../../kit/shares.ts"
 import type { Connection } from "../connection.ts"
 import { instantIn } from "../instants.ts"
+import type { LossDetector } from "../loss-detector.ts"
 import { FACTS } from "../lua/facts.ts"
 import { KEYS } from "../lua/keys.ts"
 import { RUNS } from "../lua/runs.ts"
 import { SCHEDULES } from "../lua/schedules.ts"
-import type { Memory } from "../memory.ts"
 import { SCHEDULE_FIELDS, type ScheduleRow, scheduleOf } from "../schedule-rows.ts"
 import { SLICE, scriptOf, slicesOf } from "../script.ts"
 
@@ -136,7 +136,7 @@ type UnfinishedRow = readonly [
 
 /** Also shows whether the server still knows what it knew: else nothing might fire until the next heartbeat. */
 export async function dueSchedules(
-  { connection, memory }: { connection: Connection; memory: Memory },
+  { connection, memory }: { connection: Connection; memory: LossDetector },
   reader: number,
   { limit, aheadMs = 0 }: DueRequest,
 ): Promise<DueSchedules> {
@@ -161,7 +161,7 @@ export async function dueSchedules(
   }
 }
 
-/** A score that is no date, such as infinity, was written past our door: it never comes. */
+/** A score that is no date, such as infinity, was written without our checks: it never comes. */
 function dateOrNull(score: string | null): Instant | null {
   return score !== null && Number(score) <= DATE_MAX ? Number(score) : null
 }

@@ -116,7 +116,7 @@ function placeIn(row: string): SchedulePlace {
   const space = row.indexOf(" ")
   if (space < 0) return { id: row, at: null }
   const at = instantIn(row.slice(space + 1))
-  // Written past our door, and no instant.
+  // Written without our checks, and no instant.
   return { id: row.slice(0, space), at: Number.isNaN(at) ? null : at }
 }
 

@@ -3,11 +3,11 @@ import type { Heartbeat, HeartbeatAnswer, HeldRun, Worker } from "../../../store
 import { readableWorker } from "../../kit/readable-worker.ts"
 import type { Connection } from "../connection.ts"
 import { instantIn } from "../instants.ts"
+import type { LossDetector } from "../loss-detector.ts"
 import { INSTANTS } from "../lua/instants.ts"
 import { KEYS } from "../lua/keys.ts"
 import { SETS } from "../lua/sets.ts"
 import { STATISTICS } from "../lua/statistics.ts"
-import type { Memory } from "../memory.ts"
 import { numberOf } from "../run-rows.ts"
 import { scriptOf, slicesOf } from "../script.ts"
 import { batchArgs } from "../statistics-args.ts"
@@ -80,7 +80,7 @@ type GoneRow = readonly [runId: string, attempt: string, why: "cancelled" | "los
 
 export async function beat(
   connection: Connection,
-  memory: Memory,
+  memory: LossDetector,
   heartbeat: Heartbeat,
 ): Promise<HeartbeatAnswer> {
   const { worker, nextInMs, isLeaving, held, statistics } = heartbeat

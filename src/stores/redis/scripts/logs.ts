@@ -1,6 +1,6 @@
 import { storedJson } from "../../../core/json.ts"
 import type { LogLine, LogPage, StoredLogLine } from "../../../store/store.ts"
-import { jsonText } from "../../kit/apart.ts"
+import { jsonText } from "../../kit/isolation.ts"
 import type { Connection } from "../connection.ts"
 import { instantIn } from "../instants.ts"
 import { INSTANTS } from "../lua/instants.ts"

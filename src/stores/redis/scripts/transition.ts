@@ -1,6 +1,6 @@
 import type { RunChange, RunState } from "../../../core/run.ts"
 import type { TransitionAnswer } from "../../../store/store.ts"
-import { finite, jsonTextOrNull } from "../../kit/apart.ts"
+import { finite, jsonTextOrNull } from "../../kit/isolation.ts"
 import type { Connection } from "../connection.ts"
 import { type Args, Kinds } from "../kinds.ts"
 import { KINDS } from "../lua/kinds.ts"

@@ -50,7 +50,7 @@ export const SELECT_QUEUES = `
 
 // By belfry_runs_due, longest due first; what waits for its key is passed over by a seek in belfry_runs_key. A run is not
 // in its own way: one whose worker fell silent still counts as running. A row is told apart by its rowid: an id that was written
-// past our door may read as another one (SQLite keeps bytes that are no UTF-8, and a NUL ends what the driver reads).
+// without our checks may read as another one (SQLite keeps bytes that are no UTF-8, and a NUL ends what the driver reads).
 export const SELECT_CLAIMABLE = `
   select ${RUN_COLUMNS}, rowid
   from belfry_runs

@@ -1,7 +1,7 @@
 import type { Instant } from "../../../core/instant.ts"
 import type { JournalEntry, NewJournalEntry } from "../../../core/journal.ts"
 import type { JournalFilter, JournalPage, PruneRequest } from "../../../store/store.ts"
-import { jsonText } from "../../kit/apart.ts"
+import { jsonText } from "../../kit/isolation.ts"
 import { readableEntry } from "../../kit/readable-entry.ts"
 import type { Value } from "../driver.ts"
 import type { Prepared } from "../prepared.ts"

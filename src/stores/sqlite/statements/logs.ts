@@ -1,6 +1,6 @@
 import type { Instant } from "../../../core/instant.ts"
 import type { LogLine, LogPage, StoredLogLine } from "../../../store/store.ts"
-import { jsonText } from "../../kit/apart.ts"
+import { jsonText } from "../../kit/isolation.ts"
 import type { Prepared } from "../prepared.ts"
 import { type LogRow, logLineOf } from "../rows.ts"
 

@@ -1,7 +1,7 @@
 import type { Instant } from "../../../core/instant.ts"
 import { addedCounters, bucketAt, type Counters, type StatisticsBucket } from "../../../core/statistics.ts"
 import type { Heartbeat, SummaryRequest } from "../../../store/store.ts"
-import { jsonText } from "../../kit/apart.ts"
+import { jsonText } from "../../kit/isolation.ts"
 import { readableCounters } from "../../kit/readable-counters.ts"
 import type { Prepared } from "../prepared.ts"
 

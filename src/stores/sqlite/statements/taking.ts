@@ -2,7 +2,7 @@ import type { Instant } from "../../../core/instant.ts"
 import { isFinished, type Run } from "../../../core/run.ts"
 import { RUN_STATES, type RunState } from "../../../core/run-states.ts"
 import type { ClaimRequest } from "../../../store/store.ts"
-import { unreadableBecause } from "../../kit/apart.ts"
+import { unreadableBecause } from "../../kit/isolation.ts"
 import { isUnkeepable } from "../faults.ts"
 import type { Prepared } from "../prepared.ts"
 import { withAttempt } from "../rows.ts"
@@ -25,7 +25,7 @@ const FAIL_UNREADABLE = `
     reason = 'unreadable'
   where rowid = ?`
 
-// Finished work is due never. One that says otherwise was changed past our door.
+// Finished work is due never. One that says otherwise was changed without our checks.
 const REST_FINISHED = `
   update belfry_runs
   set claimable_at = null

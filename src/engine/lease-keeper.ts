@@ -4,10 +4,10 @@ import type { Clock } from "../runtime/clock.ts"
 import type { Logger } from "../runtime/logger.ts"
 import type { Heartbeat, HeartbeatAnswer, HeldRun, Store, WorkerDescription } from "../store/store.ts"
 import { Alarm } from "./alarm.ts"
-import type { Counting } from "./counting.ts"
 import type { Events } from "./events.ts"
 import type { Execution } from "./execution.ts"
 import { Loop } from "./loop.ts"
+import type { StatisticsBuffer } from "./statistics-buffer.ts"
 import type { TimeLimit } from "./time-limit.ts"
 
 /** The part of a lease that is relied on; the rest is for clocks that disagree and answers under way. */
@@ -26,8 +26,8 @@ const PROGRESS_AFTER_MS = 1_000
  * another worker may take the run in that very moment. An attempt that waits for its confirmation is given back instead: the
  * store may count it as begun, and its worker alone knows that it wasn't.
  */
-export class Heart {
-  readonly #context: HeartContext
+export class LeaseKeeper {
+  readonly #context: LeaseKeeperContext
   readonly #loop: Loop
   /** What is held. By our own monotonic clock: when each lease, if not extended, must be given up. */
   readonly #deadlines = new Map<Execution, number>()
@@ -36,7 +36,7 @@ export class Heart {
   readonly #watch: Alarm
   readonly #nextBeat: Alarm
 
-  constructor(context: HeartContext) {
+  constructor(context: LeaseKeeperContext) {
     this.#context = context
     this.#watch = new Alarm(context.clock, () => this.#giveUpOverdue())
     this.#nextBeat = new Alarm(context.clock, () => {
@@ -206,7 +206,7 @@ export class Heart {
   }
 }
 
-export interface HeartContext {
+export interface LeaseKeeperContext {
   readonly store: Store
   readonly clock: Clock
   readonly logger: Logger
@@ -214,7 +214,7 @@ export interface HeartContext {
   readonly pollMs: number
   /** The longest lease among its tasks. */
   readonly leaseMs: number
-  readonly counting: Counting
+  readonly counting: StatisticsBuffer
   describe(): WorkerDescription
 }
 

@@ -27,13 +27,13 @@ import type {
   StoredLogLine,
   Worker,
 } from "../../store/store.ts"
-import { eachApart, jsonText } from "../kit/apart.ts"
+import { applyIsolated, jsonText } from "../kit/isolation.ts"
 import { insertLine } from "./log.ts"
 import { Statistics } from "./statistics.ts"
 import { UnfinishedRuns } from "./unfinished-runs.ts"
 
 /** The memory store's tables, and the changes to a row that several operations share. */
-export class Shelf {
+export class MemoryTables {
   readonly schedules = new Map<string, Schedule>()
   /** One count for all schedules: one that is deleted and made again never has an old version, nor an old decision. */
   lastVersion = 0
@@ -259,7 +259,7 @@ export function withAttempt(
 }
 
 function isKeepable(fields: Json): boolean {
-  return eachApart(
+  return applyIsolated(
     [fields],
     (each) => jsonText(each) !== "",
     () => false,

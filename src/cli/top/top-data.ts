@@ -8,7 +8,7 @@ import { ordered } from "./schedule-order.ts"
 import type { TopRow, TopState } from "./top-keys.ts"
 
 /** What there is, read at one moment. */
-export interface Sight {
+export interface TopData {
   readonly now: number
   readonly storeMs: number
   readonly overview: Overview
@@ -23,7 +23,7 @@ const UNFINISHED_MAX = 100
 /** As many as tell what is typical. */
 const RECENT_MAX = 200
 
-export async function look(scheduler: Client, io: Io): Promise<Sight> {
+export async function look(scheduler: Client, io: Io): Promise<TopData> {
   const startedAt = io.clock.monotonic()
   const { items: running } = await scheduler.runs.list({ state: "running", limit: UNFINISHED_MAX })
   const storeMs = io.clock.monotonic() - startedAt
@@ -47,13 +47,13 @@ export async function look(scheduler: Client, io: Io): Promise<Sight> {
 }
 
 /** What of it is to be seen, in order. */
-export interface Shelves {
+export interface TopSections {
   readonly unfinished: readonly TopRow[]
   readonly schedules: readonly TopRow[]
   readonly recent: readonly TopRow[]
 }
 
-export function shelvesOf(sight: Sight, { filter, sort }: TopState): Shelves {
+export function sectionsOf(sight: TopData, { filter, sort }: TopState): TopSections {
   const wanted = filter.toLowerCase()
   const matches = (...texts: readonly string[]) => texts.some((text) => text.toLowerCase().includes(wanted))
   const runs = (found: readonly RunSummaryView[]) =>
@@ -72,12 +72,12 @@ function rowOfRun(run: RunSummaryView): TopRow {
   return { name: `run ${run.id}`, run, schedule: null }
 }
 
-export function rowsOf({ unfinished, schedules, recent }: Shelves): readonly TopRow[] {
+export function rowsOf({ unfinished, schedules, recent }: TopSections): readonly TopRow[] {
   return [...unfinished, ...schedules, ...recent]
 }
 
 /** How long runs of the same schedule and task took lately: the middle one of at least three that succeeded. */
-export function typicalMs({ recent }: Sight, { scheduleId, task }: RunSummaryView): number | null {
+export function typicalMs({ recent }: TopData, { scheduleId, task }: RunSummaryView): number | null {
   const took = recent
     .filter((run) => run.state === "succeeded" && run.scheduleId === scheduleId && run.task === task)
     .flatMap(({ durationMs }) => (durationMs === null ? [] : [durationMs]))
@@ -86,7 +86,7 @@ export function typicalMs({ recent }: Sight, { scheduleId, task }: RunSummaryVie
 }
 
 /** What somebody should see to, worst first. */
-export function attentionOf({ overview, now }: Sight): readonly string[] {
+export function attentionOf({ overview, now }: TopData): readonly string[] {
   const { broken, overdue, unofferedTasks, stuck, waiting, silentWorkers } = overview.attention
   return [
     ...broken.map(({ id, lastError }) => `${id} can't be planned: ${lastError}`),

@@ -1,6 +1,6 @@
 import type { Hint } from "../../store/store.ts"
 
 /** What processes tell one another through their store. That it forgot something each notices by itself. */
-export type Told = Exclude<Hint, "forgotten">
+export type SharedHint = Exclude<Hint, "forgotten">
 
-export const TOLD: readonly Told[] = ["schedules", "runs", "cancelled", "documents", "ended"]
+export const SHARED_HINTS: readonly SharedHint[] = ["schedules", "runs", "cancelled", "documents", "ended"]

@@ -2,7 +2,7 @@ import { BelfryError } from "../core/errors.ts"
 import type { LockClock } from "./clock.ts"
 
 /** How to reach a database, and how to leave it. */
-export interface Ways<Opened> {
+export interface ConnectionSteps<Opened> {
   /** For messages: where the locks are, without a password. */
   readonly where: string
   open(): Promise<Opened>
@@ -13,13 +13,13 @@ export interface Ways<Opened> {
 const DEADLINE_MS = 5_000
 
 /** Opens once, whoever asks first; a failed opening may be tried again, a closed door may not. All by a deadline. */
-export class Door<Opened> {
-  readonly #ways: Ways<Opened>
+export class LockConnection<Opened> {
+  readonly #ways: ConnectionSteps<Opened>
   readonly #clock: Pick<LockClock, "setTimer">
   #opening: Promise<Opened> | null = null
   #isClosed = false
 
-  constructor(ways: Ways<Opened>, clock: Pick<LockClock, "setTimer">) {
+  constructor(ways: ConnectionSteps<Opened>, clock: Pick<LockClock, "setTimer">) {
     this.#ways = ways
     this.#clock = clock
   }

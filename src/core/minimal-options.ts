@@ -16,20 +16,20 @@ type Written = { readonly [option: string]: Json }
  * The inverse of `defineSchedule`: the options that a person could have written to get this definition, without those that are
  * as they would be anyway. Durations and instants are in words: `10m`, `2026-03-29T01:00:00Z`.
  */
-export function leanOptions(definition: ScheduleDefinition): ScheduleOptions {
-  const triggers = leanTriggers(definition.triggers)
+export function minimalOptions(definition: ScheduleDefinition): ScheduleOptions {
+  const triggers = minimalTriggers(definition.triggers)
   const when = triggers.length === 1 ? triggers[0] : { triggers }
-  return { ...when, ...leanBesideTriggers(definition) } as ScheduleOptions
+  return { ...when, ...minimalOptionsBesideTriggers(definition) } as ScheduleOptions
 }
 
-export function leanTriggers(triggers: readonly Trigger[]): readonly Written[] {
-  return timesIn(triggers).map(leanTrigger)
+export function minimalTriggers(triggers: readonly Trigger[]): readonly Written[] {
+  return timesIn(triggers).map(minimalTrigger)
 }
 
 /** Options that can't all be read are given as they are written: the door says what is wrong with them. */
-export function leanBesideTriggers(definition: ScheduleDefinition): Written {
+export function minimalOptionsBesideTriggers(definition: ScheduleDefinition): Written {
   const { timezone, priority, enabled, tags, description } = definition
-  const policies = unreadOptionsIn(definition.triggers)?.options.written ?? leanPolicies(definition)
+  const policies = unreadOptionsIn(definition.triggers)?.options.written ?? minimalPolicies(definition)
   const others = compact({
     timezone: timezone === "UTC" ? undefined : timezone,
     priority: priority === 0 ? undefined : priority,
@@ -40,7 +40,7 @@ export function leanBesideTriggers(definition: ScheduleDefinition): Written {
   return { ...policies, ...others }
 }
 
-export function leanPolicies(policies: Policies): Written {
+export function minimalPolicies(policies: Policies): Written {
   const { dst, startsAt, endsAt, dependsOn, retry, timeoutMs } = policies
   const all: Record<keyof typeof POLICY_OPTIONS, Json | undefined> = {
     dst: filled(differing(dst, DEFAULT_DST)),
@@ -63,7 +63,7 @@ export function leanPolicies(policies: Policies): Written {
   return compact(all)
 }
 
-function leanTrigger(trigger: Trigger): Written {
+function minimalTrigger(trigger: Trigger): Written {
   if (trigger.kind === "at") return { at: instantText(trigger.at) }
   if (trigger.kind === "cron")
     return { cron: trigger.cron, ...(trigger.dayMatch === "either" ? {} : { dayMatch: trigger.dayMatch }) }
@@ -114,7 +114,7 @@ function filled(options: Written): Written | undefined {
   return Object.keys(options).length === 0 ? undefined : options
 }
 
-/** What was written past our door may be no instant; then it is given as it is. */
+/** What was written without our checks may be no instant; then it is given as it is. */
 function instantText(instant: Instant): Json {
   return isInstant(instant) ? formatInstant(instant) : instant
 }

@@ -1,5 +1,5 @@
 import type { Hint } from "../../store/store.ts"
-import { TOLD } from "../kit/told.ts"
+import { SHARED_HINTS } from "../kit/shared-hints.ts"
 import type { RedisClient, RedisOptions, Waiting } from "./client.ts"
 import type { Connection } from "./connection.ts"
 import { KEYS } from "./lua/keys.ts"
@@ -17,7 +17,7 @@ export const CHECK_EVERY_MS = 20_000
  * Hears what scripts publish, over a connection of its own. When that breaks the driver makes it anew, and when it falls silent
  * it is replaced; since a hint may have been missed meanwhile, everything is hinted at then.
  */
-export class News {
+export class Hints {
   readonly #client: RedisClient
   readonly #connection: Connection
   readonly #deadlineMs: number
@@ -105,7 +105,7 @@ export class News {
     }
     if (this.#subscriber !== subscriber) return
     if (isNew) this.onConnected()
-    if (isNew) this.#tellWords(TOLD)
+    if (isNew) this.#tellWords(SHARED_HINTS)
     this.#setTimer(CHECK_EVERY_MS, () => void this.#follow(subscriber, { isNew: false }))
   }
 
@@ -123,7 +123,7 @@ export class News {
 
   #tellWords(words: readonly string[]): void {
     if (words.includes("ended")) this.onEnded()
-    for (const hint of TOLD) if (words.includes(hint)) this.tell(hint)
+    for (const hint of SHARED_HINTS) if (words.includes(hint)) this.tell(hint)
   }
 }
 

@@ -32,7 +32,7 @@ return { mark, version }
  * What this process has seen of the server, which tells whether the server still knows it. One that was restarted without its
  * data, restored from an old copy, or replaced by a replica that was behind goes on as if nothing had happened.
  */
-export class Memory {
+export class LossDetector {
   readonly #connection: Connection
   readonly #onForgotten: () => void
   #mark = ""

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { describe, test } from "vitest"
 import { defineSchedule } from "./definition.ts"
-import { leanOptions, leanPolicies } from "./lean-options.ts"
+import { minimalOptions, minimalPolicies } from "./minimal-options.ts"
 import type { ScheduleOptions } from "./options.ts"
 
 const defined = (options: ScheduleOptions) =>
@@ -56,7 +56,7 @@ describe("policies are written as a person would", () => {
   test.each(OPTIONS)("%j", (written, lean) => {
     const definition = defined({ cron: "0 3 * * *", ...written })
 
-    assert.deepEqual(leanPolicies(definition), lean)
+    assert.deepEqual(minimalPolicies(definition), lean)
     assert.deepEqual(defined({ cron: "0 3 * * *", ...lean }), definition)
   })
 })
@@ -67,21 +67,21 @@ test.each<ScheduleOptions>([
   { at: "2026-01-01T00:00:00.001Z", timeout: "5m" },
   { triggers: [{ cron: "0 3 * * *" }, { every: 1_001 }] },
 ])("the whole of %j comes back", (options) => {
-  assert.deepEqual(defined(leanOptions(defined(options))), defined(options))
+  assert.deepEqual(defined(minimalOptions(defined(options))), defined(options))
 })
 
 test("an interval that begins when it is made is written without an anchor", () => {
-  assert.deepEqual(leanOptions(defined({ every: "90m" })), { every: "90m" })
+  assert.deepEqual(minimalOptions(defined({ every: "90m" })), { every: "90m" })
 })
 
 test("of a trigger that can't be read, one reads why", () => {
   const definition = { ...defined({ cron: "0 3 * * *" }), triggers: [{ kind: "unreadable", why: "no cron" }] }
 
-  assert.deepEqual(leanOptions(definition as ReturnType<typeof defined>), { unreadable: "no cron" })
+  assert.deepEqual(minimalOptions(definition as ReturnType<typeof defined>), { unreadable: "no cron" })
 })
 
 test("what was written past our door is given as it is, for the door to refuse", () => {
   const definition = { ...defined({ cron: "0 3 * * *" }), startsAt: 1e20 }
 
-  assert.equal(leanPolicies(definition)["startsAt"], 1e20)
+  assert.equal(minimalPolicies(definition)["startsAt"], 1e20)
 })

@@ -2,7 +2,7 @@ import type { Store } from "../../store/store.ts"
 import type { Call } from "../parsing/command.ts"
 
 /** The same store; each call of it is told on standard error, with how long it took and how it went wrong. */
-export function spokenStore(store: Store, { io }: Call): Store {
+export function tracedStore(store: Store, { io }: Call): Store {
   return new Proxy(store, {
     get(target, name) {
       const operation = Reflect.get(target, name) as unknown

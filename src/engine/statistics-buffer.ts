@@ -26,7 +26,7 @@ const STEPS_MAX = 60
  * Adds up what this process did, until a heartbeat has handed it over. What is lost when a process is killed is missing in the
  * statistics, and only there.
  */
-export class Counting {
+export class StatisticsBuffer {
   readonly #clock: Clock
   #steps: Step[] = []
   /** What is under way, until the store has it: sent again, it is the same. */

@@ -6,7 +6,7 @@ import { BelfryError } from "../../core/errors.ts"
  * Sends all elements in one call. If one of them can't be kept, each half is sent by itself, until that one is found: one in 500
  * costs about twenty calls, and the others are stored.
  */
-export async function sendApart<Element, Answer>(
+export async function sendIsolated<Element, Answer>(
   elements: readonly Element[],
   send: (elements: readonly Element[]) => Promise<readonly Answer[]>,
   refuse: (why: string, element: Element) => Answer,
@@ -17,13 +17,13 @@ export async function sendApart<Element, Answer>(
     if (!isRefusal(error)) throw error
     if (elements.length === 1) return [refuse(error.message, elements[0]!)]
     const middle = Math.ceil(elements.length / 2)
-    const first = await sendApart(elements.slice(0, middle), send, refuse)
-    return [...first, ...(await sendApart(elements.slice(middle), send, refuse))]
+    const first = await sendIsolated(elements.slice(0, middle), send, refuse)
+    return [...first, ...(await sendIsolated(elements.slice(middle), send, refuse))]
   }
 }
 
 /** The same where an element that can't be kept throws before it has changed anything. */
-export function eachApart<Element, Answer>(
+export function applyIsolated<Element, Answer>(
   elements: readonly Element[],
   apply: (element: Element) => Answer,
   refuse: (why: string, element: Element) => Answer,

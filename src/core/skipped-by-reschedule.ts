@@ -17,21 +17,25 @@ export function withoutNext(schedule: Schedule): Schedule {
 }
 
 /** The records that a step needs which settles everything up to `until`. */
-export function passedOver(schedule: Schedule, until: Instant, { recorded }: FireFacts): readonly NewRun[] {
+export function skippedByReschedule(
+  schedule: Schedule,
+  until: Instant,
+  { recorded }: FireFacts,
+): readonly NewRun[] {
   const next = nextByOperator(schedule)
   if (next === null) return []
   const range = { after: schedule.coveredUntil ?? until, until: Math.min(until, next.scheduledFor - 1) }
   return gapsIn(withoutNext(schedule), range, recorded).map((gap) =>
-    skipRecordOf(schedule, gap, { reason: "operator", message: whyPassedOver(next) }),
+    skipRecordOf(schedule, gap, { reason: "operator", message: whySkipped(next) }),
   )
 }
 
-export function whyPassedOver({ reason, scheduledFor }: OccurrenceOverride): string {
+export function whySkipped({ reason, scheduledFor }: OccurrenceOverride): string {
   return reason ?? `Rescheduled to ${formatInstant(scheduledFor)}`
 }
 
 /** Settles what has been passed over so far. Null if that is nothing. */
-export function settlePassedOver(schedule: Schedule, facts: FireFacts, now: Instant): Plan | null {
+export function settleSkipped(schedule: Schedule, facts: FireFacts, now: Instant): Plan | null {
   const next = nextByOperator(schedule)
   if (next === null) return null
   const coveredUntil = schedule.coveredUntil ?? now
@@ -41,6 +45,6 @@ export function settlePassedOver(schedule: Schedule, facts: FireFacts, now: Inst
   return planOf(
     schedule,
     { coveredUntil: until, firedCount: schedule.firedCount + ranIn(facts, coveredUntil, until) },
-    { runs: passedOver(schedule, until, facts) },
+    { runs: skippedByReschedule(schedule, until, facts) },
   )
 }

@@ -7,7 +7,7 @@ export const NOTIFY = "select pg_catalog.pg_notify($1, hint) from pg_catalog.unn
 const PAUSE_MS = 20
 
 /** Tells the other processes, at once and then not again for a moment. They only learn sooner what they would find anyway. */
-export class News {
+export class HintSender {
   readonly #runner: Runner
   readonly #waiting: Waiting
   readonly #channel: string

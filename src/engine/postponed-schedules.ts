@@ -5,7 +5,7 @@ import type { Clock } from "../runtime/clock.ts"
 const REST_MS = 30 * SECOND
 
 /** Schedules that couldn't be planned, though others can be. To try them at every turn would hold the others up. */
-export class Resting {
+export class PostponedSchedules {
   readonly #clock: Clock
   /** In the order in which their rests end. */
   readonly #until = new Map<string, number>()
